@@ -1,0 +1,1 @@
+export { createTool, createAgent, exactDiff, llmJudge, weightedScore } from 'callcell:sdk';
