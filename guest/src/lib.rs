@@ -176,6 +176,8 @@ unsafe extern "C" fn load_builtin(block: *mut u8, name_bytes: u32) -> u32 {
         Ok::<_, rquickjs::Error>(promise.state() == PromiseState::Resolved)
     });
     registry.add_builtin(name);
+    // Here and not in `seal`: a collection touches every object, so a bundle's image would repeat the whole base.
+    engine.runtime.context().runtime().run_gc();
     match loaded {
         Ok(true) => Status::Ok as u32,
         Ok(false) => Status::TopLevelAwait as u32,
@@ -260,7 +262,7 @@ fn evaluate(ctx: &rquickjs::Ctx<'_>, registry: &Registry, entry: &str) -> Result
     Ok(unsafe { qjs::JS_DupValue(ctx.as_raw().as_ptr(), namespace.as_raw()) })
 }
 
-/// Ends the building of an image: sources go, garbage goes, the clock comes back.
+/// Ends the building of an image: sources go, the clock comes back.
 #[unsafe(no_mangle)]
 extern "C" fn seal() {
     let engine = engine();
@@ -273,7 +275,6 @@ extern "C" fn seal() {
         let done = qjs::JS_Call(engine.context, engine.release, qjs::JS_UNDEFINED, 0, core::ptr::null_mut());
         value::discard(engine.context, done);
     }
-    engine.runtime.context().runtime().run_gc();
     ALLOCATOR.seal();
 }
 
