@@ -45,3 +45,12 @@ built=$CARGO_TARGET_DIR/wasm32-wasip1/release
 features="--enable-simd --enable-bulk-memory --enable-bulk-memory-opt --enable-sign-ext --enable-mutable-globals --enable-nontrapping-float-to-int --enable-multivalue --enable-reference-types --enable-call-indirect-overlong"
 "$tools/wasm-merge" $features --rename-export-conflicts "$built/callcell_guest.wasm" guest "$here/src/random_get.wat" wasi_snapshot_preview1 -o "$built/merged.wasm"
 "$tools/wasm-opt" $features -O4 --strip-debug --strip-producers "$built/merged.wasm" -o "$out/guest.wasm"
+
+# What dist/ was made from, and what came out. `guest/check.sh` compares.
+{
+  echo "# clang: $(${CC_wasm32_wasip1} --version | head -n 1)"
+  echo "# rustc: $(${RUSTC:-rustc} --version)"
+  echo "# binaryen: $("$tools/wasm-opt" --version)"
+  "$here/inputs.sh"
+} > "$out/inputs.sha256"
+(cd "$out" && sha256sum guest.wasm sdk.js automations.js zod.js > outputs.sha256)

@@ -1,1 +1,4 @@
+//! What the benches share: the scripts, and native QuickJS running them the way a host without callcell would.
 
+pub mod native;
+pub mod scripts;
