@@ -10,6 +10,7 @@ out=${1:-$here/dist}
 mkdir -p "$out"
 
 (cd sdk && npm ci --silent --no-audit --no-fund && node build.mjs "$out")
+mkdir -p "$out/licenses" && mv "$out/zod.LICENSE" "$out/licenses/"
 
 remap="--remap-path-prefix=$here=guest --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
 stack="-C link-arg=-zstack-size=1048576 -C link-arg=--stack-first"

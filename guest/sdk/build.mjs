@@ -58,7 +58,7 @@ export async function buildAll(folder) {
   await build({
     ...common,
     // The guest has no `Function`, so Zod must not try to compile its parsers; set before Zod reads it.
-    banner: { js: `/* zod ${installed}, MIT License, see zod.LICENSE */\n(globalThis.__zod_globalConfig ??= {}).jitless = true;` },
+    banner: { js: `/* zod ${installed}, MIT License, see licenses/zod.LICENSE */\n(globalThis.__zod_globalConfig ??= {}).jitless = true;` },
     stdin: { contents: "export * from 'zod';\nexport { default } from 'zod';\n", resolveDir: here, sourcefile: 'zod.js' },
     minifySyntax: true,
     minifyWhitespace: true,

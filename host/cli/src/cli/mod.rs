@@ -1,0 +1,13 @@
+//! The parts of the program: one file per command, and what commands share.
+
+pub mod args;
+pub mod build;
+pub mod call;
+pub mod engine;
+pub mod environment;
+pub mod exit;
+pub mod failure;
+pub mod files;
+pub mod input;
+pub mod open;
+pub mod render;
