@@ -41,13 +41,26 @@ fn note(flag: u32) {
     STATE.flags.set(STATE.flags.get() | flag);
 }
 
-/// The clock for libc. Reading it while disabled gives 1970; scripts are stopped earlier, by `refuse_clock`.
-pub fn read_nanos() -> u64 {
-    if STATE.disabled.get() {
-        return 0;
-    }
-    note(crate::abi::RESPONSE_CLOCK_USED);
-    (STATE.millis.get() * 1e6) as u64
+/// libc's `timeval` on wasi.
+#[repr(C)]
+struct Timeval {
+    seconds: i64,
+    micros: i64,
+}
+
+/// The clock for QuickJS, in libc's place: wasi's own clock cannot tell times before 1970. Reading it while disabled gives
+/// 1970; scripts are stopped earlier, by `refuse_clock`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn gettimeofday(time: *mut Timeval, _zone: *mut core::ffi::c_void) -> i32 {
+    let millis = if STATE.disabled.get() {
+        0
+    } else {
+        note(crate::abi::RESPONSE_CLOCK_USED);
+        STATE.millis.get() as i64
+    };
+    // SAFETY: the caller passes a place of its own.
+    unsafe { *time = Timeval { seconds: millis.div_euclid(1000), micros: millis.rem_euclid(1000) * 1000 } };
+    0
 }
 
 /// Whether a script may not read the clock now. Says so to the host.

@@ -3,7 +3,6 @@
 //! A line is stored as one byte of level, four bytes of length and the text. Host code reads it back in
 //! `callcell-runtime`'s `outcome` module.
 
-use crate::ALLOCATOR;
 use crate::abi::MAX_LOG_BYTES;
 use crate::value::{self, Context};
 use rquickjs::qjs;
@@ -86,10 +85,13 @@ unsafe extern "C" fn write(
         // SAFETY: QuickJS passes `count` values.
         let argument = unsafe { *arguments.add(index) };
         // SAFETY: a live context and value.
-        ALLOCATOR.unlimited(|| unsafe { render(context, argument, &mut line) });
+        unsafe { render(context, argument, &mut line) };
     }
     let state = state();
-    let room = state.limit.saturating_sub(state.length + HEADER_BYTES);
+    let Some(room) = state.limit.checked_sub(state.length + HEADER_BYTES) else {
+        state.truncated = true;
+        return qjs::JS_UNDEFINED;
+    };
     if line.len() > room {
         state.truncated = true;
         let mut cut = room;

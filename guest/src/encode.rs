@@ -471,7 +471,6 @@ impl<'a> Encoder<'a> {
         let mut path = String::from("$");
         for segment in &self.path {
             if path.len() > MAX_PATH_BYTES {
-                path.push('…');
                 break;
             }
             match segment {
@@ -502,6 +501,10 @@ impl<'a> Encoder<'a> {
                     }
                 }
             }
+        }
+        if path.len() > MAX_PATH_BYTES {
+            path.truncate(path.floor_char_boundary(MAX_PATH_BYTES));
+            path.push('…');
         }
         path
     }

@@ -31,6 +31,8 @@ static ALLOCATOR: allocator::CellAllocator = allocator::CellAllocator::new();
 
 /// QuickJS collects cycles when this much was allocated since the last time.
 const GC_THRESHOLD: usize = 16 * 1024 * 1024;
+/// The built-in module whose `harvest` describes a project. Projects cannot import it.
+const SDK: &str = "callcell:sdk";
 
 #[repr(align(4096))]
 struct Exchange(UnsafeCell<[u8; abi::EXCHANGE_BYTES]>);
@@ -50,7 +52,8 @@ struct Engine {
     /// Put the guarded clock in place for compilation, and take it away for calls.
     guard: JSValue,
     release: JSValue,
-    stack_limit: usize,
+    /// The SDK's `harvest`, once the SDK is loaded.
+    harvest: JSValue,
     /// What the last response points at.
     result: Vec<u8>,
     undefined: Vec<u8>,
@@ -111,7 +114,7 @@ extern "C" fn start() {
             callbacks: Vec::new(),
             guard,
             release,
-            stack_limit: abi::MAX_STACK_BYTES,
+            harvest: qjs::JS_UNDEFINED,
             result: Vec::new(),
             undefined: Vec::new(),
         }
@@ -170,9 +173,15 @@ unsafe extern "C" fn load_builtin(block: *mut u8, name_bytes: u32) -> u32 {
     let registry = engine.registry.clone();
     let source = registry.source(&name).unwrap_or_default();
     let bytecode = modules::compile_stripped(engine.runtime.context().runtime(), &name, &source);
-    let loaded = engine.runtime.context().with(|context| {
+    let javascript = engine.runtime.context().clone();
+    let loaded = javascript.with(|context| {
         // SAFETY: this engine wrote the bytes a moment ago; bytecode from outside is never loaded.
-        let (_, promise) = unsafe { Module::load(context, &bytecode?) }?.eval()?;
+        let (module, promise) = unsafe { Module::load(context, &bytecode?) }?.eval()?;
+        if name == SDK {
+            let harvest: rquickjs::Value = module.get("harvest")?;
+            // SAFETY: a live value; the reference is kept for the life of the cell.
+            engine.harvest = unsafe { qjs::JS_DupValue(engine.context, harvest.as_raw()) };
+        }
         Ok::<_, rquickjs::Error>(promise.state() == PromiseState::Resolved)
     });
     registry.add_builtin(name);
@@ -208,14 +217,8 @@ unsafe extern "C" fn harvest(block: *mut u8, entry_bytes: u32) -> u32 {
             if engine.has_pending_jobs() {
                 return Ok(Status::TopLevelAwait);
             }
-            let sdk =
-                match Module::import(&ctx, "callcell:sdk").and_then(|promise| promise.finish::<rquickjs::Object>()) {
-                    Ok(sdk) => sdk,
-                    Err(_) => return Err(()),
-                };
-            let function = qjs::JS_GetPropertyStr(context, sdk.as_raw(), c"harvest".as_ptr());
             let mut arguments = [namespace];
-            let harvested = qjs::JS_Call(context, function, qjs::JS_UNDEFINED, 1, arguments.as_mut_ptr());
+            let harvested = qjs::JS_Call(context, engine.harvest, qjs::JS_UNDEFINED, 1, arguments.as_mut_ptr());
             if qjs::JS_IsException(harvested) {
                 return Err(());
             }
@@ -227,7 +230,7 @@ unsafe extern "C" fn harvest(block: *mut u8, entry_bytes: u32) -> u32 {
             engine.callbacks = (0..count).map(|index| qjs::JS_GetPropertyInt64(context, callbacks, index)).collect();
             let manifest = qjs::JS_GetPropertyStr(context, harvested, c"manifest".as_ptr());
             let encoded = engine.encode(manifest, Undefined::Omit, abi::MAX_DECLARATION_BYTES);
-            for value in [manifest, callbacks, harvested, function, namespace] {
+            for value in [manifest, callbacks, harvested, namespace] {
                 qjs::JS_FreeValue(context, value);
             }
             Ok(encoded)
@@ -320,7 +323,6 @@ impl Engine {
     fn set_stack_limit(&mut self, bytes: usize) {
         // SAFETY: a live runtime.
         unsafe { qjs::JS_SetMaxStackSize(qjs::JS_GetRuntime(self.context), bytes as _) };
-        self.stack_limit = bytes;
         self.update_stack_top();
     }
 

@@ -62,7 +62,9 @@ impl Resolver for Registry {
         if let Some(target) = modules.imports.get(&(base.to_owned(), specifier.to_owned())) {
             return Ok(target.clone());
         }
-        if modules.builtin.iter().any(|name| name == specifier) {
+        let is_builtin = |name: &str| modules.builtin.iter().any(|builtin| builtin == name);
+        let is_internal = specifier.starts_with("callcell:");
+        if is_builtin(specifier) && (!is_internal || base.starts_with('@')) {
             return Ok(specifier.to_owned());
         }
         Err(Error::new_resolving(base, specifier))

@@ -326,10 +326,8 @@ impl Bundle {
             return Ok(());
         }
         let engine = &self.inner.engine;
-        let base = engine.base(self.inner.base)?;
-        let fresh = engine.cell(base, None, 0).map_err(crate::EngineError::wasmtime)?;
-        let image = self.inner.pages.over(fresh.memory());
-        drop(fresh);
+        let base = pollster::block_on(engine.base_memory(self.inner.base))?;
+        let image = self.inner.pages.over(base);
         let module = wasmtime::Module::new(&engine.inner.wasmtime, image.to_module());
         let module = module.map_err(crate::EngineError::wasmtime)?;
         let _ = self.inner.own.set(module);

@@ -21,7 +21,10 @@ use tokio_util::sync::CancellationToken;
 /// With [`ImagePolicy::Adaptive`], the call with which a bundle earns an image of its own.
 const CALLS_UNTIL_OWN_IMAGE: u32 = 16;
 /// Bytes of a failure's detail.
-const MAX_DETAIL_BYTES: usize = 64 * 1024;
+const MAX_DETAIL_BYTES: usize = 256 * 1024;
+
+/// Bytes of the list of undefined members: 1,000 paths of 512 bytes, escaped.
+const MAX_UNDEFINED_BYTES: usize = 2 * 1024 * 1024;
 
 /// What one call may differ in.
 #[derive(Clone, Debug, Default)]
@@ -195,8 +198,9 @@ impl Bundle {
         let log = boundary::copy(cell.memory(), response.log_offset, response.log_bytes, abi::MAX_LOG_BYTES);
         let logs =
             Logs { lines: boundary::log_lines(&log.unwrap_or_default()), truncated: flag(abi::RESPONSE_LOG_TRUNCATED) };
+        let fuel = cell.fuel_used();
         let mut usage = Usage {
-            fuel: cell.fuel_used(),
+            fuel: fuel.min(limits.fuel),
             wall: Duration::ZERO,
             peak_memory_bytes: u64::from(response.peak_memory),
             argument_bytes: argument.len() as u64,
@@ -205,6 +209,9 @@ impl Bundle {
             random_used: flag(abi::RESPONSE_RANDOM_USED),
         };
         let result = status.map_err(|stop| stop_kind(stop, &response)).and_then(|status| {
+            if fuel > limits.fuel {
+                return Err(CallErrorKind::Fuel);
+            }
             let text = |limit| boundary::copy(cell.memory(), response.result_offset, response.result_bytes, limit);
             match Status::from_code(status) {
                 Some(Status::Ok) => {
@@ -213,6 +220,9 @@ impl Bundle {
                     let value = boundary::parse(&text).ok_or(CallErrorKind::WorkerLost)?;
                     Ok((value, undefined_paths(&cell, &response)?))
                 }
+                // A result that is no JSON is no score and no verdict either.
+                Some(Status::NotJson) if kind == CallbackKind::Evaluator => Err(CallErrorKind::ScoreInvalid),
+                Some(Status::NotJson) if kind == CallbackKind::PassRule => Err(CallErrorKind::PassNotBoolean),
                 Some(status) => Err(status_kind(status, text(MAX_DETAIL_BYTES), limits, options.reveal)),
                 None => Err(CallErrorKind::WorkerLost),
             }
@@ -279,7 +289,7 @@ fn undefined_paths(cell: &Cell, response: &abi::Response) -> Result<Vec<String>,
     if response.undefined_bytes == 0 {
         return Ok(Vec::new());
     }
-    boundary::copy(cell.memory(), response.undefined_offset, response.undefined_bytes, 1 << 20)
+    boundary::copy(cell.memory(), response.undefined_offset, response.undefined_bytes, MAX_UNDEFINED_BYTES)
         .and_then(|text| boundary::parse(&text))
         .and_then(|paths| serde_json::from_value(paths).ok())
         .ok_or(CallErrorKind::WorkerLost)

@@ -13,6 +13,10 @@ use wasmtime::{Engine, Extern, Instance, Memory, Module, Store, Trap, TypedFunc,
 /// Fuel between two looks at clock and cancellation: about 1 ms.
 const FUEL_SLICE: u64 = 10_000_000;
 
+/// wasmtime looks at the fuel where blocks begin, so code may run a little past the end of it. The margin makes that
+/// visible: whoever needed more than the limit fails, by one unit too.
+const FUEL_MARGIN: u64 = 1_000_000;
+
 /// What stops a cell besides its own code.
 pub(crate) struct Watch<'a> {
     pub deadline: Instant,
@@ -50,7 +54,7 @@ impl Cell {
         fuel: u64,
     ) -> Result<Self, wasmtime::Error> {
         let mut store = Store::new(engine, ());
-        store.set_fuel(fuel)?;
+        store.set_fuel(fuel.saturating_add(FUEL_MARGIN))?;
         let base = Instance::new(&mut store, image, &[])?;
         let Some(memory) = base.get_memory(&mut store, "memory") else {
             return Err(wasmtime::Error::msg("an image exports its memory"));
@@ -109,9 +113,9 @@ impl Cell {
             .map_err(|_| EngineError::Guest { what: "an offset lies outside the memory".into() })
     }
 
-    /// Fuel used so far.
+    /// Fuel used so far; more than the limit if the code ran past it.
     pub fn fuel_used(&self) -> u64 {
-        self.fuel - self.store.get_fuel().unwrap_or(0).min(self.fuel)
+        self.fuel.saturating_add(FUEL_MARGIN) - self.store.get_fuel().unwrap_or(0)
     }
 
     /// The response as it stands in memory.

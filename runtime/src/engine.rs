@@ -54,6 +54,8 @@ pub(crate) struct Inner {
     pub cells: Arc<Semaphore>,
     artifact: Artifact,
     bases: [OnceLock<Module>; 2],
+    /// What the base images hold, for comparing.
+    base_memories: [OnceLock<Vec<u8>>; 2],
     reset: Reset,
     reset_reason: String,
     origin: CodeOrigin,
@@ -128,6 +130,7 @@ impl Engine {
             config,
             artifact,
             bases: [OnceLock::new(), OnceLock::new()],
+            base_memories: [OnceLock::new(), OnceLock::new()],
             wasmtime,
             reset,
             reset_reason,
@@ -156,6 +159,18 @@ impl Engine {
         }
         let module = load(&self.inner.wasmtime, &self.inner.artifact, base.name())?;
         Ok(slot.get_or_init(|| module))
+    }
+
+    /// The memory of a base image, copied once from a cell that runs nothing.
+    pub(crate) async fn base_memory(&self, base: Base) -> Result<&[u8], EngineError> {
+        let slot = &self.inner.base_memories[base as usize];
+        if slot.get().is_none() {
+            let closed = |_| EngineError::Wasmtime { message: "the pool is closed".into() };
+            let _permit = self.inner.cells.acquire().await.map_err(closed)?;
+            let cell = self.cell(self.base(base)?, None, 0).map_err(EngineError::wasmtime)?;
+            let _ = slot.set(cell.memory().to_vec());
+        }
+        Ok(slot.get().map_or(&[], Vec::as_slice))
     }
 
     /// Names a base image's contents. A bundle's image fits only the base it was made on.

@@ -16,7 +16,7 @@ const TIME: Duration = Duration::from_secs(10);
 /// Work a compilation may do: five times that of a call, as its time.
 const FUEL: u64 = 100_000_000_000;
 /// Bytes of a failure's detail.
-const MAX_DETAIL_BYTES: usize = 64 * 1024;
+const MAX_DETAIL_BYTES: usize = 256 * 1024;
 /// Bytes all modules of a project may have together, so that they fit a compile cell's memory several times.
 const MAX_SOURCE_BYTES: usize = 16 * 1024 * 1024;
 
@@ -68,8 +68,9 @@ impl Engine {
         if total > MAX_SOURCE_BYTES {
             return Err(EvaluateError::Limit { what: "source size" });
         }
-        let _permit = self.inner.cells.acquire().await.map_err(|error| EvaluateError::Engine(error.to_string()))?;
         let base = if modules.imports_zod() { Base::Zod } else { Base::Sdk };
+        let base_memory = self.base_memory(base).await.map_err(engine_failed)?;
+        let _permit = self.inner.cells.acquire().await.map_err(|error| EvaluateError::Engine(error.to_string()))?;
         let module = self.base(base).map_err(engine_failed)?;
         let mut cell = self.cell(module, None, FUEL).map_err(refused)?;
         let watch = Watch { deadline: Instant::now() + TIME, cancel: None };
@@ -110,12 +111,11 @@ impl Engine {
         // The exchange area belongs to the moment, not to the image.
         cell.write(exchange, &vec![0; abi::EXCHANGE_BYTES]).map_err(engine_failed)?;
 
-        let fresh = self.cell(module, None, 0).map_err(refused)?;
         let flag = |bit| response.flags & bit != 0;
         Ok(Evaluation {
             manifest: harvest.manifest,
             problems: harvest.problems,
-            image: Image::difference(cell.memory(), fresh.memory()),
+            image: Image::difference(cell.memory(), base_memory),
             base,
             clock_touched: flag(abi::RESPONSE_CLOCK_REFUSED),
             random_touched: flag(abi::RESPONSE_RANDOM_REFUSED),

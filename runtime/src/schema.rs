@@ -1,32 +1,133 @@
-//! The schema IR (`guest/sdk/SCHEMA-IR.md`): validates a value with the `jsonschema` crate, then normalises it.
+//! Checks a value against a schema, and gives it the shape the schema asks for.
+//!
+//! Schemas and values both come from strangers, and this runs in the host. So a schema is bounded when it is compiled, and
+//! every check has a fixed amount of [`Fuel`]: a check ends within about a second whatever it is given.
+//!
+//! A root with `$schema` is raw JSON Schema, which the `jsonschema` crate validates ([`raw`]). A root without is the schema
+//! IR of `guest/sdk/SCHEMA-IR.md`, a small language of its own ([`ir`]).
+
+mod check;
+mod format;
+mod ir;
+mod pattern;
+mod raw;
+mod violation;
 
 use serde_json::Value;
+pub(crate) use violation::Violation;
+
+/// Levels of JSON in a schema and in a value.
+const MAX_DEPTH: usize = 128;
+/// JSON values in a schema.
+const MAX_NODES: usize = 100_000;
+/// Different patterns in a schema; each keeps a cache while it is in use.
+const MAX_PATTERNS: usize = 300;
+/// Bytes of all automata together.
+const MAX_PATTERN_MEMORY: usize = 16 << 20;
+/// Subschemas that may stand inside each other without going deeper into the value.
+const MAX_CHAIN: usize = 64;
 
 /// A compiled schema.
-pub(crate) struct Schema {
-    validator: jsonschema::Validator,
-}
+pub(crate) struct Schema(Kind);
 
-/// The first place where a value does not match.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Violation {
-    /// Where in the value, as `$.items[2].price`.
-    pub path: String,
-    /// What the schema asks for there; derived from the schema alone (D-42).
-    pub expected: String,
+enum Kind {
+    Ir(ir::Schema),
+    Raw(Box<raw::Schema>),
 }
 
 impl Schema {
-    pub fn compile(ir: &Value) -> Result<Self, String> {
-        let validator = jsonschema::options().build(ir).map_err(|error| error.to_string())?;
-        Ok(Self { validator })
+    /// The error is a sentence.
+    pub fn compile(schema: &Value) -> Result<Self, String> {
+        if !is_shallow(schema, MAX_DEPTH) {
+            return Err(format!("The schema has more than {MAX_DEPTH} levels."));
+        }
+        if size(schema) > MAX_NODES {
+            return Err(format!("The schema has more than {MAX_NODES} parts."));
+        }
+        Ok(Self(if schema.get("$schema").is_some() {
+            Kind::Raw(Box::new(raw::Schema::compile(schema)?))
+        } else {
+            Kind::Ir(ir::Schema::compile(schema)?)
+        }))
     }
 
     /// The normalised value, or where it does not match.
     pub fn check(&self, value: Value) -> Result<Value, Violation> {
-        if self.validator.is_valid(&value) {
-            return Ok(value);
+        match &self.0 {
+            Kind::Ir(schema) => schema.check(value),
+            Kind::Raw(schema) => schema.check(&value).map(|()| value),
         }
-        Err(Violation { path: "$".into(), expected: "a value that matches the schema".into() })
     }
 }
+
+/// Work that is left. One unit takes 50 ns at most, and usually far less.
+#[derive(Clone, Copy, Debug)]
+struct Fuel(u64);
+
+impl Fuel {
+    /// What one check may use.
+    const fn new() -> Self {
+        Self(20_000_000)
+    }
+
+    fn left(&self) -> u64 {
+        self.0
+    }
+
+    /// `false` when there was not enough; then nothing is left.
+    fn spend(&mut self, units: u64) -> bool {
+        let enough = self.0 > units;
+        self.0 = if enough { self.0 - units } else { 0 };
+        enough
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// The number of values in a value.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Value::Object(map) => 1 + map.values().map(size).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+/// About the bytes of a value as JSON.
+fn bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => 2 + items.iter().map(|item| 1 + bytes(item)).sum::<usize>(),
+        Value::Object(map) => 2 + map.iter().map(|(name, item)| 4 + name.len() + bytes(item)).sum::<usize>(),
+        _ => 8,
+    }
+}
+
+/// Levels of arrays and objects.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(map) => 1 + map.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// Whether `value` has at most `levels` levels of arrays and objects.
+fn is_shallow(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels > 0 && items.iter().all(|item| is_shallow(item, levels - 1)),
+        Value::Object(map) => levels > 0 && map.values().all(|item| is_shallow(item, levels - 1)),
+        _ => true,
+    }
+}
+
+fn endless() -> String {
+    format!(
+        "The schema contains itself without a property or item in between, or has more than {MAX_CHAIN} unions and intersections inside each other."
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -96,7 +96,8 @@ fn proto_in_data_is_an_own_property() {
 // 1.4, EV-99
 #[test]
 fn scores_have_no_prototype() {
-    let body = "return Object.getPrototypeOf(input) === null && !('constructor' in input) && input.toString === undefined
+    let body =
+        "return Object.getPrototypeOf(input) === null && !('constructor' in input) && input.toString === undefined
         && Object.keys(input).join() === 'fields,meaning' && input.fields === 0.5;";
     assert_eq!(pass_rule(body).value(json!({ "fields": 0.5, "meaning": 1 })), json!(true));
 }
@@ -110,23 +111,40 @@ fn scores_may_have_any_legal_name() {
         && input.constructor === 0.25 && Object.getPrototypeOf(input) === null;";
     assert_eq!(pass_rule(body).value(Value::Object(scores)), json!(true));
     let proto: Value = serde_json::from_str(r#"{"__proto__":0.5}"#).expect("it is JSON");
-    assert_eq!(pass_rule("return input.__proto__ === 0.5 && Object.keys(input).length === 1;").value(proto), json!(true));
+    assert_eq!(
+        pass_rule("return input.__proto__ === 0.5 && Object.keys(input).length === 1;").value(proto),
+        json!(true)
+    );
 }
 
 // 3.1
 #[test]
 fn scalars_and_every_text_arrive_as_they_are() {
-    let texts = ["", "\0", "a\0b", "\u{2028}\u{2029}", "\u{7f}\u{80}", "🌍é한", "\"\\/\u{8}\u{c}\n\r\t\u{1f}", "\u{feff}x", "\u{fffd}", "\u{d7ff}\u{e000}"];
+    let texts = [
+        "",
+        "\0",
+        "a\0b",
+        "\u{2028}\u{2029}",
+        "\u{7f}\u{80}",
+        "🌍é한",
+        "\"\\/\u{8}\u{c}\n\r\t\u{1f}",
+        "\u{feff}x",
+        "\u{fffd}",
+        "\u{d7ff}\u{e000}",
+    ];
     let echo = diff_selector("return input;");
     for text in texts {
         assert_eq!(echo.value(json!(text)), json!(text));
         let member = Value::Object([(text.to_owned(), json!([text]))].into_iter().collect());
         assert_eq!(echo.value(member.clone()), member);
     }
-    for scalar in [json!(null), json!(true), json!(false), json!(0), json!(-1), json!(123_456_789), json!(1_234_567_890_u64)] {
+    for scalar in
+        [json!(null), json!(true), json!(false), json!(0), json!(-1), json!(123_456_789), json!(1_234_567_890_u64)]
+    {
         assert_eq!(echo.value(scalar.clone()), scalar);
     }
-    let numbers = [0.1, -2.5, 5e-324, f64::MAX, -f64::MIN_POSITIVE, 9_007_199_254_740_993.0, 1e21, 1e-7, 4_294_967_296.0];
+    let numbers =
+        [0.1, -2.5, 5e-324, f64::MAX, -f64::MIN_POSITIVE, 9_007_199_254_740_993.0, 1e21, 1e-7, 4_294_967_296.0];
     for number in numbers {
         assert_eq!(echo.value(json!(number)).as_f64(), Some(number));
     }
@@ -138,7 +156,8 @@ fn scalars_and_every_text_arrive_as_they_are() {
 #[test]
 fn arguments_may_nest_128_levels() {
     let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| json!([inner]));
-    let depth = diff_selector("let depth = 0; for (let at = input; Array.isArray(at); at = at[0]) depth++; return depth;");
+    let depth =
+        diff_selector("let depth = 0; for (let at = input; Array.isArray(at); at = at[0]) depth++; return depth;");
     assert_eq!(depth.value(nested(128)), json!(128));
     for levels in [129, 5_000] {
         let error = depth.call(nested(levels)).expect_err("too deep");

@@ -7,13 +7,65 @@ use std::time::{Duration, SystemTime};
 
 /// Everything on the global object. A new name here is a decision, not an accident.
 const GLOBALS: [&str; 59] = [
-    "AggregateError", "Array", "ArrayBuffer", "AsyncDisposableStack", "BigInt", "BigInt64Array", "BigUint64Array",
-    "Boolean", "DataView", "Date", "DisposableStack", "Error", "EvalError", "FinalizationRegistry", "Float16Array",
-    "Float32Array", "Float64Array", "Infinity", "Int16Array", "Int32Array", "Int8Array", "InternalError", "Iterator",
-    "JSON", "Map", "Math", "NaN", "Number", "Object", "Promise", "Proxy", "RangeError", "ReferenceError", "Reflect",
-    "RegExp", "Set", "String", "SuppressedError", "Symbol", "SyntaxError", "TypeError", "URIError", "Uint16Array",
-    "Uint32Array", "Uint8Array", "Uint8ClampedArray", "WeakMap", "WeakRef", "WeakSet", "console", "decodeURI",
-    "decodeURIComponent", "encodeURI", "encodeURIComponent", "escape", "globalThis", "isFinite", "isNaN", "parseFloat",
+    "AggregateError",
+    "Array",
+    "ArrayBuffer",
+    "AsyncDisposableStack",
+    "BigInt",
+    "BigInt64Array",
+    "BigUint64Array",
+    "Boolean",
+    "DataView",
+    "Date",
+    "DisposableStack",
+    "Error",
+    "EvalError",
+    "FinalizationRegistry",
+    "Float16Array",
+    "Float32Array",
+    "Float64Array",
+    "Infinity",
+    "Int16Array",
+    "Int32Array",
+    "Int8Array",
+    "InternalError",
+    "Iterator",
+    "JSON",
+    "Map",
+    "Math",
+    "NaN",
+    "Number",
+    "Object",
+    "Promise",
+    "Proxy",
+    "RangeError",
+    "ReferenceError",
+    "Reflect",
+    "RegExp",
+    "Set",
+    "String",
+    "SuppressedError",
+    "Symbol",
+    "SyntaxError",
+    "TypeError",
+    "URIError",
+    "Uint16Array",
+    "Uint32Array",
+    "Uint8Array",
+    "Uint8ClampedArray",
+    "WeakMap",
+    "WeakRef",
+    "WeakSet",
+    "console",
+    "decodeURI",
+    "decodeURIComponent",
+    "encodeURI",
+    "encodeURIComponent",
+    "escape",
+    "globalThis",
+    "isFinite",
+    "isNaN",
+    "parseFloat",
 ];
 /// The rest of them.
 const MORE_GLOBALS: [&str; 3] = ["parseInt", "undefined", "unescape"];
@@ -55,15 +107,16 @@ fn all_five_kinds_find_the_same_environment() {
 // CB-03, CB-62, CB-63
 #[test]
 fn a_filesystem_agent_has_the_same_environment() {
-    let names = ["", ".withFilesystem()", ".withFilesystem({ cwd: null })", ".withFilesystem({ cwd: 'work' })"].map(|mode| {
-        let bundle = bundle(&format!(
-            "import {{ createAgent, weightedScore }} from '@eigenpal/automations';
+    let names =
+        ["", ".withFilesystem()", ".withFilesystem({ cwd: null })", ".withFilesystem({ cwd: 'work' })"].map(|mode| {
+            let bundle = bundle(&format!(
+                "import {{ createAgent, weightedScore }} from '@eigenpal/automations';
              export const agent = createAgent({{ name: 'agent', instructions: 'Work.' }}){mode}
                .defineEvaluator('probe', function () {{ {PROBE} return 1; }})
                .defineEvalPass(weightedScore({{ weights: {{ probe: 1 }}, threshold: 0.5 }}));"
-        ));
-        call(&bundle, "agent.evaluators.probe", &json!({})).expect("it works").logs
-    });
+            ));
+            call(&bundle, "agent.evaluators.probe", &json!({})).expect("it works").logs
+        });
     assert!(names.iter().all(|logs| logs == &names[0] && logs.lines.len() == 2));
 }
 
@@ -71,16 +124,58 @@ fn a_filesystem_agent_has_the_same_environment() {
 #[test]
 fn no_host_api_exists() {
     let names = [
-        "process", "Buffer", "require", "module", "exports", "__dirname", "__filename", "fetch", "XMLHttpRequest",
-        "WebSocket", "window", "document", "self", "navigator", "location", "localStorage", "setTimeout", "setInterval",
-        "setImmediate", "clearTimeout", "queueMicrotask", "performance", "crypto", "WebAssembly", "Deno", "Bun", "std",
-        "os", "bjson", "scriptArgs", "print", "gc", "load", "Javy", "Worker", "Atomics", "SharedArrayBuffer",
-        "structuredClone", "TextEncoder", "TextDecoder", "URL", "Intl", "eval", "Function", "ShadowRealm", "alert",
+        "process",
+        "Buffer",
+        "require",
+        "module",
+        "exports",
+        "__dirname",
+        "__filename",
+        "fetch",
+        "XMLHttpRequest",
+        "WebSocket",
+        "window",
+        "document",
+        "self",
+        "navigator",
+        "location",
+        "localStorage",
+        "setTimeout",
+        "setInterval",
+        "setImmediate",
+        "clearTimeout",
+        "queueMicrotask",
+        "performance",
+        "crypto",
+        "WebAssembly",
+        "Deno",
+        "Bun",
+        "std",
+        "os",
+        "bjson",
+        "scriptArgs",
+        "print",
+        "gc",
+        "load",
+        "Javy",
+        "Worker",
+        "Atomics",
+        "SharedArrayBuffer",
+        "structuredClone",
+        "TextEncoder",
+        "TextDecoder",
+        "URL",
+        "Intl",
+        "eval",
+        "Function",
+        "ShadowRealm",
+        "alert",
     ];
     for name in names {
         assert_eq!(evaluated(&format!("typeof {name}")), json!("undefined"), "{name}");
         assert_eq!(evaluated(&format!("'{name}' in globalThis")), json!(false), "{name}");
-        let error = tool(&format!("return {name};")).call_with(json!({}), &CallOptions { reveal: true, ..CallOptions::default() });
+        let error = tool(&format!("return {name};"))
+            .call_with(json!({}), &CallOptions { reveal: true, ..CallOptions::default() });
         let CallErrorKind::Threw { detail: Some(thrown) } = error.expect_err(name).kind else { panic!("{name}") };
         assert_eq!((thrown.name.as_str(), thrown.message), ("ReferenceError", format!("{name} is not defined")));
     }
@@ -90,7 +185,10 @@ fn no_host_api_exists() {
 #[test]
 fn an_absent_global_fails_at_run_time() {
     let top_level = "const load = () => fetch('https://example.com');";
-    assert_eq!(callback(CallbackKind::Tool, top_level, "return load();").call(json!({})).expect_err("absent").code(), "R_THREW");
+    assert_eq!(
+        callback(CallbackKind::Tool, top_level, "return load();").call(json!({})).expect_err("absent").code(),
+        "R_THREW"
+    );
 }
 
 // CB-73
@@ -170,7 +268,9 @@ fn no_reachable_object_is_a_function_constructor() {
 // CB-45
 #[test]
 fn a_dynamic_import_gives_nothing() {
-    for name in ["node:fs", "zod", "@eigenpal/automations", "./main.js", "main.js", "callcell:sdk", "file:///etc/passwd"] {
+    for name in
+        ["node:fs", "zod", "@eigenpal/automations", "./main.js", "main.js", "callcell:sdk", "file:///etc/passwd"]
+    {
         let error = tool(&format!("return import('{name}');")).call(json!({})).expect_err(name);
         assert_eq!(error.code(), "R_PROMISE", "{name}");
         let error = tool(&format!("import('{name}'); return {{}};")).call(json!({})).expect_err(name);
@@ -181,12 +281,22 @@ fn a_dynamic_import_gives_nothing() {
 // CB-24, CB-38, CB-44
 #[test]
 fn only_what_the_bundle_captured_can_be_imported() {
-    for name in ["node:fs", "fs", "child_process", "decimal.js", "https://example.com/x.js", "/etc/passwd", "../x.js", "zod", "std", "os", "qjs:os", "callcell:sdk", "callcell:other"] {
-        let error = evaluate(&format!("import * as it from {name:?}; export const a = it;").replace("'", "\""));
-        // `zod` is importable only where the set of modules says so, and the helper says so.
-        if name == "zod" {
-            continue;
-        }
+    for name in [
+        "node:fs",
+        "fs",
+        "child_process",
+        "decimal.js",
+        "https://example.com/x.js",
+        "/etc/passwd",
+        "../x.js",
+        "std",
+        "os",
+        "qjs:os",
+        "main",
+        "callcell:sdk",
+        "callcell:other",
+    ] {
+        let error = evaluate(&format!("import * as it from \"{name}\"; export const a = it;"));
         let error = error.map(|evaluation| evaluation.problems).expect_err(name);
         assert_eq!(error.code(), "C_TOP_LEVEL_THREW", "{name}: {error}");
     }
@@ -215,7 +325,12 @@ fn a_specifier_means_something_only_in_its_own_module() {
 // 2.5
 #[test]
 fn waiting_at_the_top_level_is_refused() {
-    for source in ["await 1; export const a = 1;", "Promise.resolve().then(() => 1); export const a = 1;", "await new Promise(() => {});", "import('node:fs'); export const a = 1;"] {
+    for source in [
+        "await 1; export const a = 1;",
+        "Promise.resolve().then(() => 1); export const a = 1;",
+        "await new Promise(() => {});",
+        "import('node:fs'); export const a = 1;",
+    ] {
         assert_eq!(evaluate(source).expect_err(source).code(), "C_TOP_LEVEL_AWAIT", "{source}");
     }
 }
@@ -244,7 +359,8 @@ fn stacks_name_no_place_of_the_host() {
          export const probe = createTool({ description: 'Stack.', inputSchema: z.object({}), outputSchema: z.looseObject({}),
            execute() { try { schema.parse({ a: 1 }); } catch (error) { return { stack: error.stack }; } } });",
     );
-    let stack = call(&zod, "probe", &json!({})).expect("it works").value["stack"].as_str().unwrap_or_default().to_owned();
+    let stack =
+        call(&zod, "probe", &json!({})).expect("it works").value["stack"].as_str().unwrap_or_default().to_owned();
     assert!(!stack.contains("/root") && !stack.contains("/work") && !stack.contains("node_modules"), "{stack}");
 }
 
@@ -297,7 +413,10 @@ fn a_caught_look_at_the_clock_is_noted() {
     assert_eq!(touched("try { Date.now(); } catch {}"), (true, false));
     assert_eq!(touched("try { Math.random(); } catch {}"), (false, true));
     assert_eq!(touched("try { new Date(); } catch {} try { Math.random(); } catch {}"), (true, true));
-    assert_eq!(touched("new Date(0); Date.UTC(2024, 0); Date.parse('2024-01-01'); new Date(undefined);"), (false, false));
+    assert_eq!(
+        touched("new Date(0); Date.UTC(2024, 0); Date.parse('2024-01-01'); new Date(undefined);"),
+        (false, false)
+    );
 }
 
 // D-25
@@ -305,7 +424,8 @@ fn a_caught_look_at_the_clock_is_noted() {
 fn dates_with_arguments_work_while_a_project_loads() {
     let top_level = "const at = [new Date(0).toISOString(), Date.UTC(2024, 1, 29), Date.parse('2024-05-06T07:08:09Z'),
         new Date(2024, 0, 1).getTime(), new Date('2024-05-06').getDay(), new Date(new Date(5)).getTime()];";
-    let expected = json!(["1970-01-01T00:00:00.000Z", 1_709_164_800_000_u64, 1_714_979_289_000_u64, 1_704_067_200_000_u64, 1, 5]);
+    let expected =
+        json!(["1970-01-01T00:00:00.000Z", 1_709_164_800_000_u64, 1_714_979_289_000_u64, 1_704_067_200_000_u64, 1, 5]);
     assert_eq!(callback(CallbackKind::DiffSelector, top_level, "return at;").value(json!({})), expected);
 }
 
@@ -316,8 +436,10 @@ fn what_the_project_kept_of_clock_and_chance_works_in_calls() {
         const early = new Date(0);";
     let body = "return [now(), Kept.now(), new Kept().getTime(), new Later().getTime(), typeof Kept(),
         new Date() instanceof Kept, early instanceof Date, new Later() instanceof Kept, random() < 1, Date.length, Date.name];";
-    let options = CallOptions { clock: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(1)), ..CallOptions::default() };
-    let value = callback(CallbackKind::DiffSelector, top_level, body).call_with(json!({}), &options).expect("it works").value;
+    let options =
+        CallOptions { clock: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(1)), ..CallOptions::default() };
+    let value =
+        callback(CallbackKind::DiffSelector, top_level, body).call_with(json!({}), &options).expect("it works").value;
     assert_eq!(value, json!([1000, 1000, 1000, 1000, "string", true, true, true, true, 7, "Date"]));
 }
 
@@ -339,7 +461,8 @@ fn the_clock_is_the_callers_to_the_millisecond() {
 // CB-85
 #[test]
 fn a_clock_before_1970_works() {
-    let options = CallOptions { clock: Some(SystemTime::UNIX_EPOCH - Duration::from_millis(1500)), ..CallOptions::default() };
+    let options =
+        CallOptions { clock: Some(SystemTime::UNIX_EPOCH - Duration::from_millis(1500)), ..CallOptions::default() };
     let value = diff_selector("return Date.now();").call_with(json!({}), &options).expect("it works").value;
     assert_eq!(value, json!(-1500));
 }
@@ -372,10 +495,12 @@ fn chance_follows_the_seed() {
     assert_ne!(roll(Some(1)), roll(Some(2)));
     assert_ne!(roll(Some(0)), roll(Some(u64::MAX)));
     assert_ne!(roll(None), roll(None));
-    let numbers: Vec<f64> = (0..50).flat_map(|seed| match roll(Some(seed)) {
-        Value::Array(numbers) => numbers.iter().filter_map(Value::as_f64).collect::<Vec<_>>(),
-        other => panic!("{other}"),
-    }).collect();
+    let numbers: Vec<f64> = (0..50)
+        .flat_map(|seed| match roll(Some(seed)) {
+            Value::Array(numbers) => numbers.iter().filter_map(Value::as_f64).collect::<Vec<_>>(),
+            other => panic!("{other}"),
+        })
+        .collect();
     assert!(numbers.len() == 1000 && numbers.iter().all(|number| (0.0..1.0).contains(number)));
     let mean = numbers.iter().sum::<f64>() / 1000.0;
     assert!((0.45..0.55).contains(&mean), "{mean}");
@@ -406,13 +531,12 @@ fn it_is_utc_everywhere() {
         ("[new Date(0), new Date(15e11)].map((date) => date.getTimezoneOffset())", json!([0, 0])),
         ("new Date(2024, 6, 1, 12).toISOString()", json!("2024-07-01T12:00:00.000Z")),
         ("new Date('2024-07-01T12:00:00').getTime()", json!(1_719_835_200_000_u64)),
-        ("new Date(0).toString()", json!("Thu Jan 01 1970 00:00:00 GMT+0000 (UTC)")),
+        ("new Date(0).toString()", json!("Thu Jan 01 1970 00:00:00 GMT+0000")),
         ("new Date(0).toLocaleDateString() === new Date(0).toLocaleDateString('de')", json!(true)),
         ("(1234.5).toLocaleString() === (1234.5).toLocaleString('de')", json!(true)),
         ("['ä', 'z', 'a'].sort((a, b) => a.localeCompare(b)).length", json!(3)),
     ];
     for (expression, expected) in table {
-        let expected = if expression.contains("toString()") { expected } else { expected };
         assert_eq!(evaluated(expression), expected, "{expression}");
     }
 }
@@ -448,7 +572,10 @@ fn console_never_throws() {
         console.log(() => 1); console.log({ big: 1n }); console.log('\\ud800');";
     let texts: Vec<String> = lines(body).into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts.len(), 7);
-    assert_eq!((texts[0].as_str(), texts[1].as_str(), texts[6].as_str()), ("[object Object]", "[unprintable]", "\u{fffd}"));
+    assert_eq!(
+        (texts[0].as_str(), texts[1].as_str(), texts[6].as_str()),
+        ("[object Object]", "[unprintable]", "\u{fffd}")
+    );
 }
 
 // D-26
@@ -486,7 +613,12 @@ fn console_keeps_8_kib() {
 // D-26
 #[test]
 fn empty_lines_cannot_overrun_the_console() {
-    for flood in ["for (let i = 0; i < 10000; i++) console.log();", "console.log('x'.repeat(8185)); console.log('');", "console.log('x'.repeat(8187)); console.log();", "console.log('x'.repeat(8182)); console.log(''); console.log('');"] {
+    for flood in [
+        "for (let i = 0; i < 10000; i++) console.log();",
+        "console.log('x'.repeat(8185)); console.log('');",
+        "console.log('x'.repeat(8187)); console.log();",
+        "console.log('x'.repeat(8182)); console.log(''); console.log('');",
+    ] {
         let outcome = tool(&format!("{flood} return {{}};")).outcome(json!({}));
         assert_eq!(outcome.value, json!({}), "{flood}");
     }

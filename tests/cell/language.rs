@@ -79,7 +79,10 @@ fn arrays_work() {
         ("[1, 2, 3].map((n) => n * 2).filter((n) => n > 2).reduce((a, b) => a + b)", json!(10)),
         ("[...[1, 2], ...new Set([2, 2, 3])]", json!([1, 2, 2, 3])),
         ("[[1, [2]], 3].flat(Infinity)", json!([1, 2, 3])),
-        ("Object.entries(Object.groupBy([1, 2, 3], (n) => (n % 2 ? 'odd' : 'even')))", json!([["odd", [1, 3]], ["even", [2]]])),
+        (
+            "Object.entries(Object.groupBy([1, 2, 3], (n) => (n % 2 ? 'odd' : 'even')))",
+            json!([["odd", [1, 3]], ["even", [2]]]),
+        ),
         ("[1, 2, 3].includes(2) && [1, 2, 3].findLast((n) => n < 3) === 2", json!(true)),
         ("Array.from({ length: 3 }, (_, index) => index)", json!([0, 1, 2])),
     ]);
@@ -127,8 +130,14 @@ fn loops_work() {
 #[test]
 fn json_operations_work() {
     assert_values(&[
-        ("JSON.parse('{\"a\":[1,2]}', (key, value) => (typeof value === 'number' ? value + 1 : value))", json!({ "a": [2, 3] })),
-        ("JSON.stringify({ b: 1, a: [true, null] }, null, 1)", json!("{\n \"b\": 1,\n \"a\": [\n  true,\n  null\n ]\n}")),
+        (
+            "JSON.parse('{\"a\":[1,2]}', (key, value) => (typeof value === 'number' ? value + 1 : value))",
+            json!({ "a": [2, 3] }),
+        ),
+        (
+            "JSON.stringify({ b: 1, a: [true, null] }, null, 1)",
+            json!("{\n \"b\": 1,\n \"a\": [\n  true,\n  null\n ]\n}"),
+        ),
         ("JSON.stringify({ a: 1, b: 2 }, ['b'])", json!("{\"b\":2}")),
     ]);
 }
@@ -213,7 +222,10 @@ fn a_strict_output_refuses_an_extra_key() {
     );
     let error = call(&bundle, "extra", &json!({})).expect_err("`tax` is extra");
     assert_eq!(error.code(), "R_OUTPUT_SCHEMA");
-    assert!(matches!(&error.kind, CallErrorKind::OutputSchema { path, .. } if path == "$.tax" || path == "$"), "{error:?}");
+    assert!(
+        matches!(&error.kind, CallErrorKind::OutputSchema { path, .. } if path == "$.tax" || path == "$"),
+        "{error:?}"
+    );
 }
 
 // CB-34
@@ -231,7 +243,10 @@ fn a_bundle_is_called_again_after_a_round_trip_through_bytes() {
     let bytes = bundle_file(engine(), tax_example()).to_bytes().expect("it can be written");
     let file = callcell_runtime::BundleFile::from_bytes(&bytes).expect("it can be read");
     let bundle = engine().load(file).expect("it can be loaded");
-    assert_eq!(call(&bundle, "calculateTotal", &json!({ "subtotal": 50 })).expect("it works").value, json!({ "total": 60 }));
+    assert_eq!(
+        call(&bundle, "calculateTotal", &json!({ "subtotal": 50 })).expect("it works").value,
+        json!({ "total": 60 })
+    );
 }
 
 // CB-72, CB-116

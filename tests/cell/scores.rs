@@ -10,7 +10,14 @@ fn example() -> Value {
 // CB-35
 #[test]
 fn a_score_is_a_number_from_0_to_1_and_is_not_rounded() {
-    let scores = [("0", 0.0), ("1", 1.0), ("0.5", 0.5), ("0.1 + 0.2", 0.1 + 0.2), ("5e-324", 5e-324), ("1 - 2 ** -53", 1.0 - f64::EPSILON / 2.0)];
+    let scores = [
+        ("0", 0.0),
+        ("1", 1.0),
+        ("0.5", 0.5),
+        ("0.1 + 0.2", 0.1 + 0.2),
+        ("5e-324", 5e-324),
+        ("1 - 2 ** -53", 1.0 - f64::EPSILON / 2.0),
+    ];
     for (text, score) in scores {
         assert_eq!(evaluator(&format!("return {text};")).value(example()).as_f64(), Some(score), "{text}");
     }
@@ -35,7 +42,25 @@ fn expected_may_be_absent() {
 // CB-120, EV-106
 #[test]
 fn anything_else_is_no_score() {
-    let results = ["1.0000000001", "-0.0000001", "2", "-1", "true", "false", "'0.5'", "''", "null", "[]", "[1]", "({})", "({ score: 1 })", "NaN", "Infinity", "-Infinity", "0 / 0"];
+    let results = [
+        "1.0000000001",
+        "-0.0000001",
+        "2",
+        "-1",
+        "true",
+        "false",
+        "'0.5'",
+        "''",
+        "null",
+        "[]",
+        "[1]",
+        "({})",
+        "({ score: 1 })",
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "0 / 0",
+    ];
     for result in results {
         let error = evaluator(&format!("return {result};")).call(example()).expect_err(result);
         assert_eq!(error.code(), "E_SCORE_INVALID", "{result}");
@@ -45,7 +70,12 @@ fn anything_else_is_no_score() {
 // CB-120
 #[test]
 fn a_score_that_is_no_json_is_refused_as_such() {
-    let table = [("1n", "a bigint"), ("Symbol('one')", "a symbol"), ("() => 1", "a function"), ("new Number(1)", "a class instance")];
+    let table = [
+        ("1n", "a bigint"),
+        ("Symbol('one')", "a symbol"),
+        ("() => 1", "a function"),
+        ("new Number(1)", "a class instance"),
+    ];
     for (result, what) in table {
         let error = evaluator(&format!("return {result};")).call(example()).expect_err(result);
         assert_eq!((error.code(), error.kind.path()), ("R_RESULT_NOT_JSON", Some("$")), "{result}");
@@ -71,6 +101,6 @@ fn a_truthy_value_is_no_pass() {
         assert_eq!(error.code(), "E_PASS_NOT_BOOLEAN", "{result}");
     }
     let boxed = pass_rule("return new Boolean(true);").call(json!({ "one": 1 })).expect_err("an object");
-    assert_eq!((boxed.code(), boxed.kind.path()), ("R_RESULT_NOT_JSON", Some("$")));
+    assert_eq!(boxed.code(), "E_PASS_NOT_BOOLEAN");
     assert_eq!(pass_rule("").call(json!({ "one": 1 })).expect_err("undefined").code(), "R_RESULT_UNDEFINED");
 }

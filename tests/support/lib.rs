@@ -118,7 +118,8 @@ impl Callback {
 }
 
 /// The source of a module with one callback of each name in `declarations` of [`declare`].
-const IMPORTS: &str = "import { createTool, createAgent, exactDiff, llmJudge, weightedScore } from '@eigenpal/automations';";
+const IMPORTS: &str =
+    "import { createTool, createAgent, exactDiff, llmJudge, weightedScore } from '@eigenpal/automations';";
 
 /// All five kinds of callbacks, in the order of the spec's table (3.2).
 pub const KINDS: [CallbackKind; 5] = [
