@@ -9,10 +9,16 @@ use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
+#[cfg(feature = "compiler")]
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 const MAGIC: &[u8; 16] = b"callcell engine\n";
 const MAX_HEADER_BYTES: u32 = 64 * 1024;
+
+/// The header's file in a cache folder.
+#[cfg(feature = "compiler")]
+const HEADER_FILE: &str = "header.json";
 
 /// Section names.
 pub(crate) const CODE: &str = "code";
@@ -51,6 +57,18 @@ enum Source {
         file: Mutex<File>,
         sections_at: u64,
     },
+    /// The cache: a private folder with one file per section, which can be mapped instead of read.
+    #[cfg(feature = "compiler")]
+    Folder(PathBuf),
+}
+
+/// Native code, as [`Artifact::code`] finds it.
+pub(crate) enum Code {
+    /// Bytes that match the header's digest.
+    Checked(Vec<u8>),
+    /// A file in the cache folder, to be mapped. As trusted as this program's own file: its owner wrote both.
+    #[cfg(feature = "compiler")]
+    Cached(PathBuf),
 }
 
 pub(crate) fn hex_sha256(bytes: &[u8]) -> String {
@@ -123,6 +141,55 @@ impl Artifact {
         Ok(Self { header, digest, source: Source::File { file: Mutex::new(file), sections_at } })
     }
 
+    /// Opens a cache folder that [`Artifact::store`] wrote.
+    #[cfg(feature = "compiler")]
+    pub fn open_cache(folder: &Path) -> Result<Self, EngineError> {
+        let path = folder.join(HEADER_FILE);
+        let bytes = std::fs::read(&path).map_err(|source| EngineError::File { action: "read", path, source })?;
+        let header: Header = serde_json::from_slice(&bytes).map_err(|_| damaged("its header cannot be read"))?;
+        for section in &header.sections {
+            let length = std::fs::metadata(folder.join(&section.name)).map(|metadata| metadata.len());
+            if length.ok() != Some(section.bytes) {
+                return Err(damaged("a section is missing or cut short"));
+            }
+        }
+        Ok(Self { digest: hex_sha256(&bytes), header, source: Source::Folder(folder.to_owned()) })
+    }
+
+    /// Writes a cache folder. A reader sees all of it or nothing, whenever this process dies.
+    #[cfg(feature = "compiler")]
+    pub fn store(&self, folder: &Path) -> Result<(), EngineError> {
+        let failed = |source| EngineError::File { action: "write", path: folder.to_owned(), source };
+        let parent = folder.parent().unwrap_or(Path::new("."));
+        create_private_folder(parent).map_err(failed)?;
+        let fresh = tempfile::Builder::new().prefix(".engine-").tempdir_in(parent).map_err(failed)?;
+        for section in &self.header.sections {
+            std::fs::write(fresh.path().join(&section.name), self.section(&section.name)?).map_err(failed)?;
+        }
+        std::fs::write(fresh.path().join(HEADER_FILE), encode_header(&self.header)?).map_err(failed)?;
+        // What stands there was found unusable, or another process was quicker with the same.
+        let _ = std::fs::remove_dir_all(folder);
+        match std::fs::rename(fresh.path(), folder) {
+            Ok(()) => {
+                let _ = fresh.keep();
+                Ok(())
+            }
+            Err(_) if Self::open_cache(folder).is_ok() => Ok(()),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// A section of native code.
+    pub fn code(&self, name: &str) -> Result<Code, EngineError> {
+        #[cfg(feature = "compiler")]
+        if let Source::Folder(folder) = &self.source
+            && self.header.sections.iter().any(|section| section.name == name)
+        {
+            return Ok(Code::Cached(folder.join(name)));
+        }
+        self.section(name).map(Code::Checked)
+    }
+
     /// A section's bytes, checked against the header's digest.
     pub fn section(&self, name: &str) -> Result<Vec<u8>, EngineError> {
         let section = self.header.sections.iter().find(|section| section.name == name);
@@ -133,6 +200,8 @@ impl Artifact {
                 let found = sections.iter().find(|(found, _)| found == name);
                 found.map(|(_, bytes)| bytes.clone()).ok_or_else(|| damaged("it lacks a section"))?
             }
+            #[cfg(feature = "compiler")]
+            Source::Folder(folder) => std::fs::read(folder.join(name)).map_err(|_| damaged("a section is missing"))?,
             Source::File { file, sections_at } => {
                 let mut file = file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 let whole = file.metadata().map(|metadata| metadata.len()).unwrap_or(0);
@@ -152,6 +221,16 @@ impl Artifact {
         }
         Ok(bytes)
     }
+}
+
+/// Only its owner may write where native code lies.
+#[cfg(feature = "compiler")]
+fn create_private_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 #[cfg(feature = "compiler")]

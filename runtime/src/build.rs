@@ -6,7 +6,6 @@ use crate::engine::Base;
 use crate::error::EngineError;
 use crate::image::Image;
 use crate::{abi, split};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use wasmtime::Module;
@@ -15,18 +14,15 @@ const GUEST: &[u8] = include_bytes!("../../guest/dist/guest.wasm");
 const SDK: &str = include_str!("../../guest/dist/sdk.js");
 const AUTOMATIONS: &str = include_str!("../../guest/dist/automations.js");
 const ZOD: &str = include_str!("../../guest/dist/zod.js");
+/// The digests of the four files above; CI checks that they match.
+const OUTPUTS: &str = include_str!("../../guest/dist/outputs.sha256");
 const TIME: Duration = Duration::from_secs(120);
 /// Changes when something about the artifact changes that the key does not hash.
 const FORMAT: &str = "1";
 
 /// Names everything an engine is made from, apart from the machine it is compiled on: wasmtime checks that itself.
 pub(crate) fn key() -> String {
-    let mut inputs = Vec::new();
-    for input in [GUEST, SDK.as_bytes(), AUTOMATIONS.as_bytes(), ZOD.as_bytes(), FORMAT.as_bytes()] {
-        inputs.extend_from_slice(&(input.len() as u64).to_le_bytes());
-        inputs.extend_from_slice(input);
-    }
-    hex_sha256(&inputs)
+    hex_sha256(format!("{FORMAT}\n{OUTPUTS}").as_bytes())
 }
 
 /// Compiles everything. About a second.
@@ -84,26 +80,7 @@ async fn evaluate(
     Ok((Image::difference(cell.memory(), &[]), offset))
 }
 
-/// The cached engine's file.
+/// The cached engine's folder.
 pub(crate) fn cache_path(folder: &Path) -> PathBuf {
-    folder.join(format!("engine-{}.bin", &key()[..16]))
-}
-
-/// Writes an artifact so that a reader sees all of it or nothing, whenever this process dies.
-pub(crate) fn store(folder: &Path, path: &Path, artifact: &Artifact) -> Result<(), EngineError> {
-    let failed = |source| EngineError::File { action: "write", path: path.to_owned(), source };
-    create_private_folder(folder).map_err(failed)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(&artifact.to_bytes()?).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
-}
-
-/// Only its owner may write where native code lies.
-fn create_private_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    folder.join(format!("engine-{}", &key()[..16]))
 }

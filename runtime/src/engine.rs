@@ -1,6 +1,6 @@
 //! The engine: code compiled once, images shared by all cells, and the pool they come from.
 
-use crate::artifact::{self, Artifact};
+use crate::artifact::{self, Artifact, Code};
 use crate::cell::Cell;
 use crate::config::{CodeOrigin, EngineConfig, EngineReport, Reset, decide_reset};
 use crate::error::EngineError;
@@ -15,7 +15,7 @@ const WASM_STACK_BYTES: usize = 2 * 1024 * 1024;
 /// Stack for wasmtime itself, below the guest's on the same fiber.
 const HOST_STACK_BYTES: usize = 256 * 1024;
 /// Memory of a finished cell that stays mapped for the next.
-const KEEP_RESIDENT_BYTES: usize = 8 * 1024 * 1024;
+const KEEP_RESIDENT_BYTES: usize = 2 * 1024 * 1024;
 
 /// What every bundle starts from: the engine with the SDK, or that with Zod in addition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Engine {
             return Self::assemble(wasmtime, artifact, config, (reset, reason), CodeOrigin::Compiled);
         };
         let path = crate::build::cache_path(&folder);
-        if let Ok(artifact) = Artifact::open(&path)
+        if let Ok(artifact) = Artifact::open_cache(&path)
             && artifact.header.key == crate::build::key()
             && let Ok(engine) =
                 Self::assemble(wasmtime.clone(), artifact, config.clone(), (reset, reason.clone()), CodeOrigin::Cache)
@@ -88,7 +88,7 @@ impl Engine {
             return Ok(engine);
         }
         let artifact = crate::build::build(&wasmtime)?;
-        crate::build::store(&folder, &path, &artifact)?;
+        artifact.store(&path)?;
         Self::assemble(wasmtime, artifact, config, (reset, reason), CodeOrigin::Compiled)
     }
 
@@ -187,10 +187,16 @@ impl Engine {
 
 /// Loads a section of native code.
 fn load(wasmtime: &wasmtime::Engine, artifact: &Artifact, name: &str) -> Result<Module, EngineError> {
-    let bytes = artifact.section(name)?;
-    // SAFETY: wasmtime demands bytes that `Module::serialize` wrote. The section matches the digest in a header that this
-    // process wrote itself, that lies in the cache folder its owner configured, or whose digest the caller vouches for.
-    unsafe { Module::deserialize(wasmtime, bytes) }.map_err(EngineError::wasmtime)
+    let module = match artifact.code(name)? {
+        // SAFETY: wasmtime demands bytes that `Module::serialize` wrote. These match the digest in a header that this
+        // process made itself, or whose own digest the caller vouches for.
+        Code::Checked(bytes) => unsafe { Module::deserialize(wasmtime, bytes) },
+        // SAFETY: the same, from a folder that only its owner can write to and that `EngineConfig::cache_dir` names;
+        // files there are replaced by renaming, never changed.
+        #[cfg(feature = "compiler")]
+        Code::Cached(path) => unsafe { Module::deserialize_file(wasmtime, path) },
+    };
+    module.map_err(EngineError::wasmtime)
 }
 
 /// wasmtime, set up the same way for every origin of code, or the code would not load.
@@ -220,6 +226,6 @@ pub(crate) fn new_wasmtime(config: &EngineConfig, reset: Reset) -> Result<wasmti
         .wasm_simd(true)
         .wasm_bulk_memory(true);
     #[cfg(feature = "compiler")]
-    settings.cranelift_opt_level(wasmtime::OptLevel::Speed);
+    settings.cranelift_opt_level(wasmtime::OptLevel::Speed).generate_address_map(false).native_unwind_info(false);
     wasmtime::Engine::new(&settings).map_err(EngineError::wasmtime)
 }
