@@ -1,19 +1,36 @@
 //! Native QuickJS (rquickjs 0.12, the version in the guest) with a fresh runtime and context for every call.
 
-use rquickjs::loader::{BuiltinLoader, BuiltinResolver};
-use rquickjs::{CatchResultExt, Context, Ctx, Function, Module, Object, Runtime};
+use rquickjs::loader::{BuiltinLoader, ImportAttributes, Resolver};
+use rquickjs::{CatchResultExt, Context, Ctx, Function, Module, Runtime};
+use std::collections::HashMap;
 
 /// What natively stands behind the built-in imports, for bundles that have them.
 const SDK: &str = include_str!("../../guest/dist/sdk.js");
 const AUTOMATIONS: &str = include_str!("../../guest/dist/automations.js");
 const ZOD: &str = include_str!("../../guest/dist/zod.js");
 
+/// What each module's specifiers mean; other specifiers are names of modules.
+#[derive(Clone, Default)]
+struct Imports(HashMap<(String, String), String>);
+
+impl Resolver for Imports {
+    fn resolve<'js>(
+        &mut self,
+        _ctx: &Ctx<'js>,
+        base: &str,
+        name: &str,
+        _attributes: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<String> {
+        Ok(self.0.get(&(base.to_owned(), name.to_owned())).cloned().unwrap_or_else(|| name.to_owned()))
+    }
+}
+
 /// A callback natively: its module, and how to find it there.
 pub struct Native {
     modules: Vec<(String, String)>,
+    imports: Imports,
     entry: String,
     export: &'static str,
-    is_tool: bool,
 }
 
 /// A context that stays warm between calls.
@@ -26,41 +43,48 @@ pub struct Warm {
 impl Native {
     /// A module whose export `export` is the function itself.
     pub fn function(source: &str, export: &'static str) -> Self {
-        Self { modules: vec![("entry.js".into(), source.into())], entry: "entry.js".into(), export, is_tool: false }
+        let modules = vec![("entry.js".into(), source.into())];
+        Self { modules, imports: Imports::default(), entry: "entry.js".into(), export }
     }
 
-    /// The modules of a bundle, whose export is a tool.
-    pub fn tool(modules: &callcell_runtime::ModuleSet, export: &'static str) -> Self {
-        let mut all: Vec<_> = modules.modules.iter().map(|module| (module.name.clone(), module.source.clone())).collect();
-        for (name, source) in [("callcell:sdk", SDK), ("@eigenpal/automations", AUTOMATIONS), ("zod", ZOD)] {
-            all.push((name.into(), source.into()));
+    /// The modules of a bundle, and the function behind its callback `name`.
+    pub fn tool(modules: &callcell_runtime::ModuleSet, name: &str) -> Self {
+        let mut all: Vec<_> =
+            modules.modules.iter().map(|module| (module.name.clone(), module.source.clone())).collect();
+        for (builtin, source) in [("callcell:sdk", SDK), ("@eigenpal/automations", AUTOMATIONS), ("zod", ZOD)] {
+            all.push((builtin.into(), source.into()));
         }
-        Self { modules: all, entry: modules.entry.clone(), export, is_tool: true }
+        let entry = format!(
+            "import * as project from {:?};\nimport {{ harvest }} from 'callcell:sdk';\n\
+             const {{ manifest, callbacks }} = harvest(project);\n\
+             export const callback = callbacks[manifest.callbacks.findIndex((callback) => callback.name === {name:?})];",
+            modules.entry
+        );
+        all.push(("measured".into(), entry));
+        let imports = modules.modules.iter().flat_map(|module| {
+            module.imports.iter().map(|(specifier, target)| ((module.name.clone(), specifier.clone()), target.clone()))
+        });
+        Self { imports: Imports(imports.collect()), modules: all, entry: "measured".into(), export: "callback" }
     }
 
     fn context(&self) -> (Runtime, Context) {
         let runtime = Runtime::new().expect("a runtime");
-        let mut resolver = BuiltinResolver::default();
         let mut loader = BuiltinLoader::default();
         for (name, source) in &self.modules {
-            resolver = resolver.with_module(name.as_str());
             loader = loader.with_module(name.as_str(), source.as_bytes().to_vec());
         }
-        runtime.set_loader(resolver, loader);
+        runtime.set_loader(self.imports.clone(), loader);
         let context = Context::full(&runtime).expect("a context");
         (runtime, context)
     }
 
     fn load<'js>(&self, ctx: &Ctx<'js>) -> Function<'js> {
-        let source = self.modules.iter().find(|(name, _)| *name == self.entry).expect("the entry is a module").1.clone();
+        let source =
+            self.modules.iter().find(|(name, _)| *name == self.entry).expect("the entry is a module").1.clone();
         let module = Module::declare(ctx.clone(), self.entry.as_str(), source).catch(ctx).expect("it parses");
         let (module, promise) = module.eval().catch(ctx).expect("it evaluates");
         promise.finish::<()>().catch(ctx).expect("it finishes");
-        if self.is_tool {
-            module.get::<_, Object>(self.export).and_then(|tool| tool.get("execute")).catch(ctx).expect("a tool")
-        } else {
-            module.get(self.export).catch(ctx).expect("an export")
-        }
+        module.get(self.export).catch(ctx).expect("an export")
     }
 
     /// JSON in, JSON out, in a fresh runtime and context.

@@ -16,6 +16,9 @@ const FINE_CLASSES: usize = FINE_LIMIT / GRANULE;
 const SMALL_LIMIT: usize = 8192;
 const CLASSES: usize = FINE_CLASSES + 16;
 const CHUNK_BYTES: usize = 64 * 1024;
+/// Untouched memory that a sealed image ends with. Growing a memory takes a lock of the whole process, so a call that
+/// needs no more than this does not wait for its neighbours.
+const SPARE_BYTES: usize = 512 * 1024;
 
 /// The one allocator of the guest.
 pub struct CellAllocator {
@@ -113,7 +116,13 @@ impl CellAllocator {
     /// Ends the building of an image. Freed blocks lie scattered over the image's pages; forgetting them makes every
     /// later allocation come from fresh, neighbouring ones.
     pub fn seal(&self) {
+        // SAFETY: the layout has a size and a valid alignment.
+        let chunk = unsafe { System.alloc(Layout::from_size_align_unchecked(SPARE_BYTES, 4096)) } as usize;
         let state = self.state();
+        if chunk != 0 {
+            state.bump = chunk;
+            state.end = chunk + SPARE_BYTES;
+        }
         state.free = [0; CLASSES];
         state.wipe = false;
     }

@@ -8,6 +8,10 @@ use crate::abi::MAX_DEPTH;
 use crate::value::{self, Context};
 use rquickjs::qjs::{self, JSValue};
 
+/// Places for recent keys; a power of two.
+const KEY_SLOTS: usize = 32;
+/// Texts shorter than this hardly repeat a key.
+const KEYS_PAY_OFF_BYTES: usize = 1024;
 const FROZEN: i32 = qjs::JS_PROP_ENUMERABLE as i32;
 
 /// The text is not JSON, or QuickJS ran out of memory over it.
@@ -18,11 +22,15 @@ pub struct Decoder<'a> {
     text: &'a [u8],
     at: usize,
     scratch: Vec<u8>,
+    /// Items of the arrays that are being read.
+    items: Vec<JSValue>,
+    /// Keys seen lately and their atoms: rows repeat their keys.
+    keys: Vec<(usize, usize, qjs::JSAtom)>,
 }
 
 impl<'a> Decoder<'a> {
     pub fn new(context: Context, text: &'a [u8]) -> Self {
-        Self { context, text, at: 0, scratch: Vec::new() }
+        Self { context, text, at: 0, scratch: Vec::new(), items: Vec::new(), keys: Vec::new() }
     }
 
     /// Reads the whole text as one frozen value. With `bare`, an object at the root has no prototype.
@@ -109,7 +117,7 @@ impl<'a> Decoder<'a> {
                     return Err(Malformed);
                 }
                 let atom = match self.text_span()? {
-                    Some((start, end)) => self.atom(&self.text[start..end]),
+                    Some((start, end)) => self.key(start, end),
                     None => self.atom(&self.scratch),
                 };
                 if atom == 0 {
@@ -119,7 +127,6 @@ impl<'a> Decoder<'a> {
                 self.expect(b':')?;
                 let member = self.value(depth + 1)?;
                 let defined = qjs::JS_DefinePropertyValue(self.context, object, atom, member, FROZEN);
-                qjs::JS_FreeAtom(self.context, atom);
                 if defined < 0 {
                     return Err(Malformed);
                 }
@@ -134,29 +141,31 @@ impl<'a> Decoder<'a> {
     }
 
     unsafe fn array(&mut self, depth: usize) -> Result<JSValue, Malformed> {
-        // SAFETY: as above.
-        unsafe {
-            let array = qjs::JS_NewArray(self.context);
-            if qjs::JS_IsException(array) {
-                return Err(Malformed);
-            }
+        let first = self.items.len();
+        self.at += 1;
+        self.skip_blanks();
+        if self.peek()? == b']' {
             self.at += 1;
-            self.skip_blanks();
-            if self.peek()? == b']' {
-                self.at += 1;
-                return self.frozen(array);
-            }
-            for index in 0u32.. {
-                let item = self.value(depth + 1)?;
-                if qjs::JS_DefinePropertyValueUint32(self.context, array, index, item, FROZEN) < 0 {
-                    return Err(Malformed);
-                }
+        } else {
+            loop {
+                // SAFETY: as above.
+                let item = unsafe { self.value(depth + 1)? };
+                self.items.push(item);
                 self.skip_blanks();
                 match self.next()? {
                     b',' => {}
                     b']' => break,
                     _ => return Err(Malformed),
                 }
+            }
+        }
+        let items = &self.items[first..];
+        // SAFETY: the array takes over the items, so they are forgotten here.
+        unsafe {
+            let array = qjs::JS_NewArrayFrom(self.context, items.len() as i32, items.as_ptr());
+            self.items.truncate(first);
+            if qjs::JS_IsException(array) {
+                return Err(Malformed);
             }
             self.frozen(array)
         }
@@ -185,6 +194,27 @@ impl<'a> Decoder<'a> {
         let string = unsafe { qjs::JS_NewStringLen(self.context, text.as_ptr().cast(), text.len() as _) };
         // SAFETY: only the tag is read.
         if unsafe { qjs::JS_IsException(string) } { Err(Malformed) } else { Ok(string) }
+    }
+
+    /// The atom of a key without escapes. Atoms are not freed: their count is bounded by the text, and the heap dies with
+    /// the call.
+    fn key(&mut self, start: usize, end: usize) -> qjs::JSAtom {
+        if self.text.len() < KEYS_PAY_OFF_BYTES {
+            return self.atom(&self.text[start..end]);
+        }
+        if self.keys.is_empty() {
+            self.keys = vec![(0, 0, 0); KEY_SLOTS];
+        }
+        let text = &self.text[start..end];
+        let (first, last) = (text.first().copied().unwrap_or(0), text.last().copied().unwrap_or(0));
+        let slot = (text.len() + usize::from(first) * 7 + usize::from(last) * 13) % KEY_SLOTS;
+        let (known_start, known_end, atom) = self.keys[slot];
+        if atom != 0 && &self.text[known_start..known_end] == text {
+            return atom;
+        }
+        let atom = self.atom(text);
+        self.keys[slot] = (start, end, atom);
+        atom
     }
 
     fn atom(&self, text: &[u8]) -> qjs::JSAtom {

@@ -11,6 +11,7 @@ use crate::schema::Violation;
 use futures_timer::Delay;
 use serde::Deserialize;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
@@ -79,12 +80,13 @@ impl Bundle {
         let schemas = &self.inner.schemas[index];
         let bytes = match &schemas.input {
             Some(schema) => {
-                // Normalising copies the value, so its size is checked before and after.
-                encode(argument, limits.argument_bytes)?;
-                let checked = schema.check(argument.clone());
-                let checked =
-                    checked.map_err(|Violation { path, expected }| CallErrorKind::InputSchema { path, expected })?;
-                encode(&checked, limits.argument_bytes)?
+                // Checking a value takes time by its size, so the size comes first; normalising may change it.
+                let bytes = encode(argument, limits.argument_bytes)?;
+                let checked = schema.check_cow(Cow::Borrowed(argument));
+                match checked.map_err(|Violation { path, expected }| CallErrorKind::InputSchema { path, expected })? {
+                    Cow::Borrowed(_) => bytes,
+                    Cow::Owned(normalised) => encode(&normalised, limits.argument_bytes)?,
+                }
             }
             None => encode(argument, limits.argument_bytes)?,
         };

@@ -14,6 +14,7 @@ mod raw;
 mod violation;
 
 use serde_json::Value;
+use std::borrow::Cow;
 pub(crate) use violation::Violation;
 
 /// Levels of JSON in a schema and in a value.
@@ -53,6 +54,11 @@ impl Schema {
 
     /// The normalised value, or where it does not match.
     pub fn check(&self, value: Value) -> Result<Value, Violation> {
+        self.check_cow(Cow::Owned(value)).map(Cow::into_owned)
+    }
+
+    /// The same for a value that is copied only if normalising changes it.
+    pub fn check_cow<'v>(&self, value: Cow<'v, Value>) -> Result<Cow<'v, Value>, Violation> {
         match &self.0 {
             Kind::Ir(schema) => schema.check(value),
             Kind::Raw(schema) => schema.check(&value).map(|()| value),

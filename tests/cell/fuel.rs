@@ -9,32 +9,32 @@ use std::time::{Duration, SystemTime};
 /// `cargo test --release --workspace --test cell -- fuel::sample_scripts_keep_to_their_budgets --nocapture`, which
 /// prints the new numbers.
 const BUDGETS: [(&str, &str, u64); 7] = [
-    ("noop", "return {};", 3_630),
-    ("recursion", "const fib = (n) => (n < 2 ? n : fib(n - 1) + fib(n - 2)); return { v: fib(18) };", 6_141_879),
+    ("noop", "return {};", 3_654),
+    ("recursion", "const fib = (n) => (n < 2 ? n : fib(n - 1) + fib(n - 2)); return { v: fib(18) };", 6_141_903),
     (
         "arrays",
         "const a = Array.from({ length: 3000 }, (_, i) => (i * 7919) % 3001); return { v: a.map((n) => n * 2).filter((n) => n % 3).sort((x, y) => x - y).length };",
-        22_553_729,
+        22_581_013,
     ),
     (
         "strings",
         "let s = ''; for (let i = 0; i < 2000; i++) s += `line ${i};`; return { v: s.split(';').map((l) => l.toUpperCase()).join('').length };",
-        19_892_249,
+        19_943_842,
     ),
     (
         "json",
         "const rows = Array.from({ length: 500 }, (_, id) => ({ id, name: `row ${id}`, tags: ['a', 'b'] })); return { v: JSON.parse(JSON.stringify(rows)).length };",
-        21_637_835,
+        21_611_530,
     ),
     (
         "regex",
         "return { v: 'ab12cd345'.repeat(300).replace(/([a-z]+)(\\d+)/g, '$2$1').match(/\\d+/g).length };",
-        12_388_114,
+        12_387_055,
     ),
-    ("boundary", "return { rows: input.rows };", 12_364_202),
+    ("boundary", "return { rows: input.rows };", 11_189_034),
 ];
 /// The same for a tool whose bundle holds Zod.
-const ZOD_BUDGET: u64 = 10_026;
+const ZOD_BUDGET: u64 = 10_027;
 /// How far a script may be from its budget, in either direction.
 const SLACK: f64 = 0.02;
 

@@ -26,7 +26,8 @@ fn main() {
     for group in groups {
         let name = group.file_name().unwrap_or_default().to_string_lossy().replace('_', "/");
         if let (Some(cell), Some(native)) = (median(&group.join("cell")), median(&group.join("native"))) {
-            let ratio = if native > cell { format!("{:.1}x", native / cell) } else { format!("1/{:.2}", cell / native) };
+            let ratio =
+                if native > cell { format!("{:.1}x", native / cell) } else { format!("1/{:.2}", cell / native) };
             println!("{name:<26} {:>12} {:>12} {ratio:>9}", micros(cell), micros(native));
             continue;
         }

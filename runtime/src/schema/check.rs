@@ -8,6 +8,7 @@ use super::MAX_DEPTH;
 use super::ir::{Array, Filling, Id, Items, Kind, Node, Numbers, Object, Schema, Text, Unknown, copy_cost, fits_depth};
 use super::violation::{Step, Violation, counted, one_of, type_name};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// Bytes of JSON that defaults may add to a value.
 const MAX_FILLED: usize = 1 << 20;
@@ -15,14 +16,14 @@ const MAX_FILLED: usize = 1 << 20;
 const MAX_CALLS: usize = 1_000;
 
 impl Schema {
-    pub fn check(&self, mut value: Value) -> Result<Value, Violation> {
+    pub fn check<'v>(&self, mut value: Cow<'v, Value>) -> Result<Cow<'v, Value>, Violation> {
         let mut check = Check { schema: self, fuel: Fuel::new(), filled: 0, settling: false };
         let mut walk = Walk::default();
         let valid = check.valid(0, &value, &mut walk, 0);
         if valid
             && walk.changes
             && !check.fuel.is_empty()
-            && !check.normalise(0, &mut value, 0, 0)
+            && !check.normalise(0, value.to_mut(), 0, 0)
             && !check.fuel.is_empty()
         {
             return Err(Violation::new([], "a value that stays small when its defaults are filled in"));
