@@ -74,7 +74,7 @@ pub fn rows() -> serde_json::Value {
     let row = |index: usize| {
         serde_json::json!({
             "id": index, "sku": format!("SKU-{index:05}"), "name": format!("Item number {index}"),
-            "price": index as f64 * 1.25, "quantity": index % 17, "tags": ["new", "sale"], "inStock": index % 3 == 0,
+            "price": index as f64 * 1.25, "quantity": index % 17, "tags": ["new", "sale"], "inStock": index.is_multiple_of(3),
         })
     };
     let mut rows: Vec<_> = (0..2000).map(row).collect();

@@ -1,4 +1,5 @@
 //! The program as people and scripts use it: output, error output, exit code.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
 use std::fs;

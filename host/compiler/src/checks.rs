@@ -96,7 +96,7 @@ fn call_expression(
     let callee = call.callee.get_inner_expression();
     let argument = |index: usize| call.arguments.get(index).and_then(Argument::as_expression);
     let method = callee.as_member_expression().and_then(|member| member.static_property_name());
-    match method.as_deref() {
+    match method {
         Some("defineEvaluator") => {
             if let Some(name) = argument(0)
                 && !is_literal(name)

@@ -109,12 +109,11 @@ pub(crate) fn find(source: &Source, semantic: &Semantic<'_>, diagnostics: &mut V
                     diagnostics.push(diagnostics::require(&source.at(call.span), what));
                 }
             }
-            AstKind::TSImportEqualsDeclaration(import) => {
+            AstKind::TSImportEqualsDeclaration(import)
                 if import.import_kind == ImportOrExportKind::Value
-                    && matches!(import.module_reference, TSModuleReference::ExternalModuleReference(_))
-                {
-                    diagnostics.push(diagnostics::require(&source.at(import.span), "import … = require(…)"));
-                }
+                    && matches!(import.module_reference, TSModuleReference::ExternalModuleReference(_)) =>
+            {
+                diagnostics.push(diagnostics::require(&source.at(import.span), "import … = require(…)"));
             }
             _ => {}
         }
