@@ -251,6 +251,8 @@ impl Engine {
             file.image = evaluation.image;
             file.base = evaluation.base;
         }
+        // Loaded now, so that the first call does not pay for it.
+        self.base(file.base).map_err(|error| BundleError::Engine(error.to_string()))?;
         let mut schemas = Vec::new();
         for callback in &file.manifest.callbacks {
             let compile = |schema: &Option<Value>| {

@@ -19,7 +19,8 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
-/// With [`ImagePolicy::Adaptive`], the call with which a bundle earns an image of its own.
+/// With [`ImagePolicy::Adaptive`](crate::ImagePolicy::Adaptive), the call with which a bundle earns an image of its own.
+#[cfg(feature = "compiler")]
 const CALLS_UNTIL_OWN_IMAGE: u32 = 16;
 /// Bytes of a failure's detail.
 const MAX_DETAIL_BYTES: usize = 256 * 1024;
