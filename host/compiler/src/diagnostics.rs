@@ -156,7 +156,11 @@ impl Diagnostic {
         let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
         let mut text = String::new();
         let handler = GraphicalReportHandler::new_themed(theme).with_links(false);
-        if handler.render_report(&mut text, self).is_err() {
+        let drawn = match self.frame {
+            Some(_) => handler.render_report(&mut text, &Framed(self)),
+            None => handler.render_report(&mut text, self),
+        };
+        if drawn.is_err() {
             text = self.to_string();
         }
         text
@@ -202,6 +206,40 @@ impl miette::Diagnostic for Diagnostic {
             frame.offset,
             frame.length,
         ))))
+    }
+}
+
+/// A diagnostic beside its code frame, which shows the place and the code already: what remains is the sentence.
+#[derive(Debug)]
+struct Framed<'a>(&'a Diagnostic);
+
+impl fmt::Display for Framed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Framed<'_> {}
+
+impl miette::Diagnostic for Framed<'_> {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        miette::Diagnostic::code(self.0)
+    }
+
+    fn severity(&self) -> Option<miette::Severity> {
+        miette::Diagnostic::severity(self.0)
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        miette::Diagnostic::help(self.0)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.0.source_code()
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.0.labels()
     }
 }
 
