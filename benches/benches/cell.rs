@@ -61,16 +61,18 @@ fn cpu(criterion: &mut Criterion) {
     }
 }
 
-/// 256 KiB in, 128 KiB out.
+/// 256 KiB in, 128 KiB out: many small members, and fewer with long texts.
 fn json_at_the_caps(criterion: &mut Criterion) {
     let engine = engine(ImagePolicy::Own);
-    let argument = scripts::rows();
-    let text = argument.to_string();
-    let (bundle, native) = (bundle(&engine, scripts::JSON, "tool"), Native::function(scripts::JSON, "callback").warm());
-    let mut group = criterion.benchmark_group("json/caps");
-    group.bench_function("cell", |bencher| bencher.iter(|| call(&bundle, "tool", &argument)));
-    group.bench_function("native", |bencher| bencher.iter(|| native.call(&text)));
-    group.finish();
+    for (name, argument) in [("rows", scripts::rows()), ("texts", scripts::texts())] {
+        let text = argument.to_string();
+        let (bundle, native) =
+            (bundle(&engine, scripts::JSON, "tool"), Native::function(scripts::JSON, "callback").warm());
+        let mut group = criterion.benchmark_group(format!("json/{name}"));
+        group.bench_function("cell", |bencher| bencher.iter(|| call(&bundle, "tool", &argument)));
+        group.bench_function("native", |bencher| bencher.iter(|| native.call(&text)));
+        group.finish();
+    }
 }
 
 /// Many bundles in turn, so that no pool slot is warm by luck, on one and two threads.

@@ -83,3 +83,9 @@ pub fn rows() -> serde_json::Value {
     }
     serde_json::json!({ "rows": rows })
 }
+
+/// About 256 KiB of JSON: 500 documents of text.
+pub fn texts() -> serde_json::Value {
+    let row = |index: usize| serde_json::json!({ "id": index, "text": "A line of text, as a document has many. ".repeat(12) });
+    serde_json::json!({ "rows": (0..500).map(row).collect::<Vec<_>>() })
+}
