@@ -273,6 +273,16 @@ pub(crate) fn unreadable(at: &Location, reason: &str) -> Diagnostic {
         .category(Category::MissingModule)
 }
 
+/// Problems that are counted and not listed.
+pub(crate) fn more(at: &Location, count: usize, errors: bool) -> Diagnostic {
+    let message = format!("there {} {count} more", if count == 1 { "is" } else { "are" });
+    let diagnostic = match errors {
+        true => Diagnostic::error("C_COMPILE_LIMIT", at, message),
+        false => Diagnostic::warning("W_COMPILE_LIMIT", at, message),
+    };
+    diagnostic.help("correct the ones above first")
+}
+
 // Syntax.
 
 pub(crate) fn syntax(at: &Location, message: &str, help: Option<&str>) -> Diagnostic {

@@ -3,10 +3,11 @@
 use crate::checks::{Function, ImportedName, Value};
 use crate::diagnostics::{self, Diagnostic};
 use crate::imports::{self, Target};
-use crate::module::{self, Export, Facts};
+use crate::module::{Export, Facts};
 use crate::project::Project;
 use crate::source::{Location, Source};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// The most modules a project may have.
 pub const MAX_MODULES: usize = 1024;
@@ -15,7 +16,9 @@ pub const MAX_MODULES: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Module {
     pub source: Source,
-    pub facts: Facts,
+    pub facts: Arc<Facts>,
+    /// Imports that lead nowhere.
+    pub diagnostics: Vec<Diagnostic>,
     /// Where each specifier leads that may be imported.
     pub targets: BTreeMap<String, Target>,
 }
@@ -28,8 +31,9 @@ pub(crate) struct Graph {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads the entry and, transitively, every relative source module it imports. Nothing else is read.
-pub(crate) fn capture(project: &Project) -> Graph {
+/// Reads the entry and, transitively, every relative source module it imports. Nothing else is read. `inspect` gives the
+/// facts of a module.
+pub(crate) fn capture(project: &Project, mut inspect: impl FnMut(&Source) -> Arc<Facts>) -> Graph {
     let mut graph = Graph { modules: BTreeMap::new(), diagnostics: Vec::new() };
     let mut known = BTreeSet::from([project.entry().to_owned()]);
     let mut queue = VecDeque::from([project.entry().to_owned()]);
@@ -45,7 +49,8 @@ pub(crate) fn capture(project: &Project) -> Graph {
                 continue;
             }
         };
-        let mut facts = module::inspect(&source);
+        let facts = inspect(&source);
+        let mut problems = Vec::new();
         let mut targets = BTreeMap::new();
         for site in &facts.sites {
             match imports::resolve(project, &source, site) {
@@ -57,10 +62,10 @@ pub(crate) fn capture(project: &Project) -> Graph {
                     }
                     targets.insert(site.specifier.clone(), target);
                 }
-                Err(diagnostic) => facts.diagnostics.push(diagnostic),
+                Err(diagnostic) => problems.push(diagnostic),
             }
         }
-        graph.modules.insert(name, Module { source, facts, targets });
+        graph.modules.insert(name, Module { source, facts, diagnostics: problems, targets });
     }
     graph.missing_exports();
     graph
@@ -96,6 +101,14 @@ impl Graph {
     pub fn origin(&self, module: &str, specifier: &str, name: &str) -> Option<(String, String)> {
         match self.follow(module, specifier, Some(name), &mut BTreeSet::new()) {
             Origin::Export { module, name } => Some((module, name)),
+            _ => None,
+        }
+    }
+
+    /// The captured module, and the name there, that an export of `module` is defined as.
+    pub fn definition(&self, module: &str, export: &str) -> Option<(String, String)> {
+        match self.look_up(module, export, &mut BTreeSet::new()) {
+            Origin::Export { module, name } if self.module(&module).is_some() => Some((module, name)),
             _ => None,
         }
     }

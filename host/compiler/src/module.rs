@@ -12,6 +12,7 @@ use oxc::allocator::Allocator;
 use oxc::ast::AstKind;
 use oxc::ast::ast::{
     BindingIdentifier, Declaration, ExportDefaultDeclarationKind, ImportDeclarationSpecifier, Program, Statement,
+    VariableDeclarationKind,
 };
 use oxc::diagnostics::OxcDiagnostic;
 use oxc::parser::{ParseOptions, Parser, ParserReturn};
@@ -168,8 +169,8 @@ fn unsupported(source: &Source, semantic: &Semantic<'_>, diagnostics: &mut Vec<D
             AstKind::AccessorProperty(property) => {
                 lowered(property.span, "an `accessor` field", "write a getter and a setter")
             }
-            AstKind::VariableDeclaration(declaration) if declaration.kind.is_using() => {
-                lowered(declaration.span, "a `using` declaration", "use `const` and `try … finally`")
+            AstKind::VariableDeclaration(declaration) if declaration.kind == VariableDeclarationKind::AwaitUsing => {
+                lowered(declaration.span, "an `await using` declaration", "callbacks run synchronously: write `using`")
             }
             AstKind::TSExportAssignment(export) => lowered(export.span, "`export =`", "use `export default`"),
             AstKind::TSNamespaceExportDeclaration(export) => {

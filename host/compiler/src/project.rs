@@ -37,6 +37,12 @@ pub enum ProjectError {
         /// The entry as asked for.
         entry: String,
     },
+    /// A folder without an entry module.
+    #[error("the folder `{folder}` has no entry module")]
+    NoEntry {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// The entry is no `.ts` file.
     #[error("the entry `{entry}` is no TypeScript source module; it must end with `.ts`")]
     EntryNotSource {
@@ -50,7 +56,20 @@ impl ProjectError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::EntryOutside { .. } => "C_PATH_ESCAPE",
-            Self::Root { .. } | Self::EntryMissing { .. } | Self::EntryNotSource { .. } => "C_IMPORT_UNSUPPORTED",
+            Self::Root { .. } | Self::EntryMissing { .. } | Self::NoEntry { .. } | Self::EntryNotSource { .. } => {
+                "C_IMPORT_UNSUPPORTED"
+            }
+        }
+    }
+
+    /// What to do about it, if that is known.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::NoEntry { .. } => Some(format!(
+                "give a file, or name it as `main` in the folder's package.json, or call it `{}`",
+                ENTRIES.join("` or `")
+            )),
+            _ => None,
         }
     }
 }
@@ -62,6 +81,11 @@ pub struct Project {
     dir: Dir,
     entry: String,
 }
+
+/// The entry modules a folder may have without a package.json that names one, the first that exists.
+const ENTRIES: [&str; 3] = ["agent.ts", "index.ts", "tools.ts"];
+/// Bytes of a package.json.
+const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
 /// Where a project-relative path leads.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,11 +100,15 @@ impl Project {
     /// Opens the project an entry file belongs to: its root is the nearest folder above the entry that has a
     /// `package.json` or a `tsconfig.json`, else the entry's own folder.
     ///
+    /// A folder stands for its entry: the `.ts` file that its `package.json` names as `main`, else the first of `agent.ts`,
+    /// `index.ts` and `tools.ts` that exists.
+    ///
     /// # Errors
-    /// As [`Project::with_root`].
+    /// As [`Project::with_root`], and when a folder has no entry.
     pub fn open(entry: &Path) -> Result<Self, ProjectError> {
+        let entry = if entry.is_dir() { entry_of(entry)? } else { entry.to_path_buf() };
         let absolute =
-            std::path::absolute(entry).map_err(|source| ProjectError::Root { path: entry.to_path_buf(), source })?;
+            std::path::absolute(&entry).map_err(|source| ProjectError::Root { path: entry.clone(), source })?;
         let own = absolute.parent().unwrap_or(&absolute);
         let root = own
             .ancestors()
@@ -140,6 +168,15 @@ impl Project {
         }
     }
 
+    /// Whether a project-relative path leads to a folder; none if it leads outside.
+    pub(crate) fn is_folder(&self, path: &str) -> Option<bool> {
+        match self.dir.metadata(if path.is_empty() { "." } else { path }) {
+            Ok(metadata) => Some(metadata.is_dir()),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() => None,
+            Err(_) => Some(false),
+        }
+    }
+
     /// Reads a module by its canonical path.
     pub(crate) fn read(&self, name: &str) -> Result<Source, Diagnostic> {
         let start = Location::start_of(name);
@@ -158,6 +195,20 @@ impl Project {
         }
         Source::decode(name, bytes).map_err(|at| diagnostics::invalid_utf8(&at))
     }
+}
+
+/// The entry module of a folder.
+fn entry_of(folder: &Path) -> Result<PathBuf, ProjectError> {
+    // What a package.json says that cannot be read is nobody's entry; the names below still count.
+    let named = || {
+        let mut text = String::new();
+        let file = std::fs::File::open(folder.join("package.json")).ok()?;
+        file.take(MAX_MANIFEST_BYTES).read_to_string(&mut text).ok()?;
+        let main = serde_json::from_str::<serde_json::Value>(&text).ok()?.get("main")?.as_str()?.to_owned();
+        is_source(&main).then(|| folder.join(main))
+    };
+    let usual = || ENTRIES.iter().map(|name| folder.join(name)).find(|path| path.is_file());
+    named().or_else(usual).ok_or_else(|| ProjectError::NoEntry { folder: folder.to_path_buf() })
 }
 
 /// Whether a path names a source module.
@@ -191,6 +242,26 @@ mod tests {
         fs::create_dir_all(folder.path().join("agents/deep")).unwrap();
         fs::write(folder.path().join("agents/deep/tools.ts"), "export {};").unwrap();
         folder
+    }
+
+    #[test]
+    fn a_folder_stands_for_its_entry() {
+        let folder = folder();
+        let refused = Project::open(folder.path()).unwrap_err();
+        assert!(matches!(refused, ProjectError::NoEntry { .. }), "{refused}");
+        assert!(refused.help().is_some_and(|help| help.contains("`agent.ts`")));
+        fs::write(folder.path().join("tools.ts"), "").unwrap();
+        assert_eq!(Project::open(folder.path()).unwrap().entry(), "tools.ts");
+        fs::write(folder.path().join("index.ts"), "").unwrap();
+        assert_eq!(Project::open(folder.path()).unwrap().entry(), "index.ts");
+        fs::write(folder.path().join("package.json"), r#"{"main":"agents/deep/tools.ts"}"#).unwrap();
+        assert_eq!(Project::open(folder.path()).unwrap().entry(), "agents/deep/tools.ts");
+        fs::write(folder.path().join("package.json"), r#"{"main":"../outside.ts"}"#).unwrap();
+        assert!(Project::open(folder.path()).is_err());
+        for ignored in ["", "[]", r#"{"main":1}"#, r#"{"main":"dist/index.js"}"#] {
+            fs::write(folder.path().join("package.json"), ignored).unwrap();
+            assert_eq!(Project::open(folder.path()).unwrap().entry(), "index.ts", "{ignored}");
+        }
     }
 
     #[test]

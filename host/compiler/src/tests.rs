@@ -1,6 +1,9 @@
 //! The compiler's checks on small projects, without an engine.
 
-use crate::{Category, Checked, Diagnostic, Project, ProjectError, check, compile};
+use crate::{
+    Category, Checked, CompileError, Compiler, Diagnostic, MAX_DIAGNOSTICS, Project, ProjectError, Sources, check,
+    compile,
+};
 use callcell_runtime::{Engine, EngineConfig};
 use std::fs;
 use std::path::Path;
@@ -335,7 +338,7 @@ fn a_missing_export_is_a_syntax_error() {
 fn syntax_that_cannot_be_lowered() {
     assert_eq!(found("const d = (x: unknown) => x;\n@d class A {}\nnew A();")[0], "a.ts:2:1 C_SYNTAX");
     assert_eq!(found("class A { accessor x = 1; }\nnew A();"), ["a.ts:1:11 C_SYNTAX"]);
-    assert_eq!(found("export function f() { using x = null; return x; }"), ["a.ts:1:23 C_SYNTAX"]);
+    assert_eq!(found("export async function f() { await using x = null; return x; }"), ["a.ts:1:29 C_SYNTAX"]);
     assert_eq!(found("const a = 1;\nexport = a;"), ["a.ts:2:1 C_SYNTAX"]);
     assert_eq!(found("namespace A { export let x = 1; }\nexport { A };"), ["a.ts:1:26 C_SYNTAX"]);
 }
@@ -717,13 +720,202 @@ fn clock_and_random_are_disabled() {
     assert_eq!(code("type A = 1;\nexport const a = Math.random();"), ["a.ts:2:18 C_RANDOM_DISABLED"]);
 }
 
-// CB-17
+/// The problems of a project, each as `file:line:column` and the text it is placed at.
+fn placed(files: &Files) -> Vec<String> {
+    let error = compile(engine(), &files.project().unwrap()).unwrap_err();
+    let text = |it: &Diagnostic| std::fs::read_to_string(files.path().join(&it.file)).unwrap();
+    let places = error.diagnostics().iter().map(|it| {
+        let line = text(it).lines().nth(it.line as usize - 1).unwrap_or_default().to_owned();
+        let column = it.column as usize - 1;
+        format!("{}:{} {}", it.file, it.line, line[column..].chars().take(12).collect::<String>())
+    });
+    places.collect()
+}
+
+// CB-17, CB-26
 #[test]
-fn a_wrong_declaration_is_placed_at_its_export() {
-    let files = Files::new(&[(
+fn a_wrong_option_is_placed_where_it_is_written() {
+    let missing = Files::new(&[(
         "a.ts",
         "import { createTool } from '@eigenpal/automations';\nexport const t = createTool({} as any);\n",
     )]);
-    let found = compiled(&files).unwrap_err();
-    assert!(found.iter().all(|it| it == "a.ts:2:14 C_DECLARATION_INVALID"), "{found:?}");
+    assert!(placed(&missing).iter().all(|it| it == "a.ts:2 t = createTo"), "{:?}", placed(&missing));
+
+    let files = Files::new(&[
+        (
+            "a.ts",
+            "import { createTool } from '@eigenpal/automations';
+import { z } from 'zod';
+import { supplier } from './shared/index.ts';
+const input = z.object({
+  name: z.string().trim(),
+  list: z.array(z.object({ when: z.date() })),
+  either: z.union([z.string(), z.bigint()]),
+  byName: z.record(z.string(), z.map(z.string(), z.string())),
+  supplier,
+});
+const wrong = createTool({
+  description: '',
+  inputSchema: input,
+  outputShema: z.object({}),
+  outputSchema: z.strictObject({ total: z.number().catch(1) }),
+  execute() { return { total: 1 }; },
+} as any);
+export { wrong as default };
+",
+        ),
+        ("shared/index.ts", "export { supplier } from './supplier.ts';\n"),
+        (
+            "shared/supplier.ts",
+            "import { z } from 'zod';\nconst id = z.string().refine(() => true);\nexport const supplier = z.object({ id });\n",
+        ),
+    ]);
+    assert_eq!(
+        placed(&files),
+        [
+            "a.ts:5 name: z.stri",
+            "a.ts:6 when: z.date",
+            "a.ts:7 z.bigint()])",
+            "a.ts:8 z.map(z.stri",
+            "a.ts:12 description:",
+            "a.ts:14 outputShema:",
+            "a.ts:15 total: z.num",
+            "shared/supplier.ts:3 id });"
+        ]
+    );
+}
+
+// EV-15..EV-20, EV-94, EV-97
+#[test]
+fn a_wrong_link_of_a_chain_is_placed_where_it_is_written() {
+    let files = Files::new(&[
+        (
+            "a.ts",
+            "import { exactDiff, llmJudge, weightedScore } from '@eigenpal/automations';
+import base from './base.ts';
+const scored = (base as any)
+  .defineEvaluator('fields', exactDiff({ select: (o: any) => o, options: { rules: { total: { numericTolerance: -1 } } } }))
+  .defineEvaluator('1a', () => 1)
+  .defineEvaluator('meaning', llmJudge({ prompt: 'short', select: () => 1 }));
+export const reviewed = scored.defineEvalPass(weightedScore({ weights: { fields: -2, nope: 1 }, threshold: 2 }))
+  .withFilesystem({ cwd: '/etc' });
+",
+        ),
+        (
+            "base.ts",
+            "import { createAgent } from '@eigenpal/automations';
+export default createAgent({ name: 'Bad Name', instructions: 'x', limits: { maxTurn: 1 }, skills: ['../x'] } as any);
+",
+        ),
+    ]);
+    assert_eq!(
+        placed(&files),
+        [
+            "a.ts:4 numericToler",
+            "a.ts:5 '1a', () => ",
+            "a.ts:6 prompt: 'sho",
+            "a.ts:7 fields: -2, ",
+            "a.ts:7 nope: 1 }, t",
+            "a.ts:7 threshold: 2",
+            "a.ts:8 { cwd: '/etc",
+            "base.ts:2 name: 'Bad N",
+            "base.ts:2 maxTurn: 1 }",
+            "base.ts:2 '../x'] } as",
+        ]
+        .map(|it| it.replace("{ cwd: '/etc", "cwd: '/etc' "))
+    );
+}
+
+// CB-65, D-06
+#[test]
+fn folders_that_agents_name_exist() {
+    let text = "import { createAgent } from '@eigenpal/automations';
+export default createAgent({ name: 'a', instructions: 'x', skills: ['skills/read', 'skills/none'] })
+  .withFilesystem({ cwd: 'work' });
+";
+    let files = Files::new(&[("a.ts", text), ("skills/read/SKILL.md", "Read.")]);
+    assert_eq!(placed(&files), ["a.ts:2 'skills/none", "a.ts:3 cwd: 'work' "]);
+    assert_eq!(compiled(&files).unwrap_err(), ["a.ts:2:84 C_DECLARATION_INVALID", "a.ts:3:21 C_DECLARATION_INVALID"]);
+    #[cfg(unix)]
+    {
+        let outside = tempfile::tempdir().unwrap();
+        std::fs::create_dir(files.path().join("work")).unwrap();
+        std::os::unix::fs::symlink(outside.path(), files.path().join("skills/none")).unwrap();
+        assert_eq!(compiled(&files).unwrap_err(), ["a.ts:2:84 C_PATH_ESCAPE"]);
+    }
+}
+
+#[test]
+fn many_problems_are_counted_and_not_listed() {
+    let text = "import 'lodash';\n".repeat(MAX_DIAGNOSTICS + 5);
+    let found = Files::new(&[("a.ts", &text)]).found();
+    assert_eq!(found.len(), MAX_DIAGNOSTICS);
+    assert_eq!(found[0].code, "C_IMPORT_UNSUPPORTED");
+    let last = &found[MAX_DIAGNOSTICS - 1];
+    assert_eq!((last.code.as_ref(), last.message.as_str()), ("C_COMPILE_LIMIT", "there are 6 more"));
+}
+
+#[test]
+fn a_compiler_does_again_what_changed_and_nothing_else() {
+    const ENTRY: &str = "import { createTool } from '@eigenpal/automations';
+import { rate, type Rate } from './rate.ts';
+export const t = createTool({
+  description: 'A rate.', inputSchema: { type: 'object' }, outputSchema: { type: 'object' },
+  execute: () => ({ rate: rate as Rate }),
+});
+";
+    let files = Files::new(&[("a.ts", ENTRY), ("rate.ts", "export type Rate = number;\nexport const rate = 1;\n")]);
+    let project = files.project().unwrap();
+    let mut compiler = Compiler::new(engine().clone());
+    let first = compiler.compile(&project).unwrap();
+    let again = compiler.compile(&project).unwrap();
+    assert_eq!(first.bundle, again.bundle);
+
+    // Another text, another program.
+    let write = |text: &str| std::fs::write(files.path().join("rate.ts"), text).unwrap();
+    write("export type Rate = number;\nexport const rate = 2;\n");
+    let changed = compiler.compile(&project).unwrap();
+    assert_eq!(changed.bundle, compile(engine(), &project).unwrap().bundle);
+    assert_ne!(changed.bundle, first.bundle);
+
+    // The same text of the importer means something else now: `rate` became a type.
+    write("export type Rate = number;\nexport type rate = 3;\n");
+    let changed = compiler.compile(&project).unwrap();
+    assert_eq!(changed.bundle, compile(engine(), &project).unwrap().bundle);
+    assert_eq!(changed.bundle.modules.modules.len(), 1);
+    write("export type Rate = number;\nexport const rate = Date.now();\n");
+    let codes = |error: &CompileError| error.diagnostics().iter().map(short).collect::<Vec<_>>();
+    for _ in 0..2 {
+        assert_eq!(codes(&compiler.compile(&project).unwrap_err()), ["rate.ts:2:21 C_CLOCK_DISABLED"]);
+    }
+    std::fs::remove_file(files.path().join("rate.ts")).unwrap();
+    assert_eq!(
+        codes(&compiler.compile(&project).unwrap_err()),
+        ["a.ts:2:33 C_IMPORT_UNSUPPORTED"],
+        "a file that is gone is noticed"
+    );
+    write("export type Rate = number;\nexport const rate = 1;\n");
+    assert_eq!(compiler.compile(&project).unwrap().bundle, first.bundle);
+}
+
+#[test]
+fn stacks_are_placed_in_the_typescript() {
+    let text = "interface A { x: number }\n\nexport function f(a: A) {\n  return a.x;\n}\n";
+    let modules = Files::new(&[("a.ts", text)]).checked().modules;
+    let sources = Sources::new(&modules);
+    let javascript = &modules.modules[0].source;
+    let line = javascript.lines().position(|line| line.contains("return")).unwrap() + 1;
+    let place = sources.place(&format!("    at f (a.ts:{line}:10)")).unwrap();
+    assert_eq!((place.file.as_str(), place.line, place.column), ("a.ts", 4, 10));
+    assert_eq!(
+        sources.stack(&format!("    at f (a.ts:{line}:10)\n    at map (native)\n    at zod.js:1:1")),
+        "    at f (a.ts:4:10)\n    at map (native)\n    at zod.js:1:1"
+    );
+    // Maps come from bundles, and bundles from anybody.
+    for map in ["", "{", "[]", r#"{"version":3,"sources":[],"names":[],"mappings":"AAAA"}"#] {
+        let mut hostile = modules.clone();
+        hostile.modules[0].source_map = Some(map.into());
+        Sources::new(&hostile).place("    at f (a.ts:1:1)");
+        assert_eq!(Sources::new(&hostile).place("    at f (a.ts:0:0)"), None);
+    }
 }

@@ -6,6 +6,7 @@
 use crate::diagnostics::{self, Diagnostic};
 use crate::graph::{Graph, Module};
 use crate::module::{self, on_deep_stack};
+use callcell_runtime::ModuleSource;
 use oxc::allocator::Allocator;
 use oxc::ast::ast::{
     BindingIdentifier, ImportDeclarationSpecifier, ImportOrExportKind, ModuleExportName, Program, Statement,
@@ -44,8 +45,9 @@ fn transform_here(graph: &Graph, name: &str, module: &Module) -> Result<JavaScri
     mark_types(graph, name, &mut program);
 
     let scoping = SemanticBuilder::new().with_enum_eval(true).build(&program).semantic.into_scoping();
-    let options = TransformOptions::from_target("es2022")
+    let mut options = TransformOptions::from_target("es2022")
         .map_err(|reason| vec![diagnostics::transform_failed(&source.locate(0, 0), &reason, None)])?;
+    options.helper_loader.module_name = HELPERS.into();
     let done = Transformer::new(&allocator, Path::new(name), &options).build_with_scoping(scoping, &mut program);
     if !done.diagnostics.is_empty() {
         return Err(done
@@ -123,8 +125,23 @@ fn mark_types(graph: &Graph, name: &str, program: &mut Program<'_>) {
     }
 }
 
-/// The imports that are left. One that the author did not write would be a helper of the transformer; there is no place
-/// such a helper could come from.
+/// Where the transformer imports its helpers from. No file of a project has a name that begins with `/`.
+const HELPERS: &str = "/callcell";
+
+/// The one helper that ES2022 needs: what `using` declarations are lowered to calls of.
+const USING: &str = "/callcell/helpers/usingCtx";
+
+/// The module a helper of the transformer is.
+pub(crate) fn helper(name: &str) -> Option<ModuleSource> {
+    (name == USING).then(|| ModuleSource {
+        name: USING.to_owned(),
+        source: include_str!("using.js").to_owned(),
+        source_map: None,
+        imports: Vec::new(),
+    })
+}
+
+/// The imports that are left, in the order of their appearance.
 fn imports(module: &Module, program: &Program<'_>) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
     let mut imports: Vec<(String, String)> = Vec::new();
     for statement in &program.body {
@@ -135,13 +152,17 @@ fn imports(module: &Module, program: &Program<'_>) -> Result<Vec<(String, String
             _ => continue,
         };
         let specifier = literal.value.as_str();
-        let Some(target) = module.targets.get(specifier) else {
-            let at = module.source.at(literal.span);
-            let reason = format!("it needs the helper `{specifier}`");
-            return Err(vec![diagnostics::transform_failed(&at, &reason, Some("write it in ES2022"))]);
+        let target = match module.targets.get(specifier) {
+            Some(target) => target.name(),
+            None if specifier == USING => USING,
+            None => {
+                let at = module.source.at(literal.span);
+                let reason = format!("it needs the helper `{specifier}`");
+                return Err(vec![diagnostics::transform_failed(&at, &reason, Some("write it in ES2022"))]);
+            }
         };
         if imports.iter().all(|(known, _)| known != specifier) {
-            imports.push((specifier.to_owned(), target.name().to_owned()));
+            imports.push((specifier.to_owned(), target.to_owned()));
         }
     }
     Ok(imports)
