@@ -7,13 +7,18 @@ import type { z } from 'zod';
 /** A raw JSON Schema, draft 2020-12 or draft-07. Callbacks see `unknown` where one is used. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
+type Scalar = string | number | boolean | null | undefined;
+
 /** `T` with every property and array readonly, at any depth. */
 export type DeepReadonly<T> = unknown extends T
   ? T
-  : T extends (...args: never[]) => unknown
+  : T extends Scalar | ((...args: never[]) => unknown)
     ? T
-    : T extends readonly unknown[]
-      ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+    : T extends readonly (infer Item)[]
+      ? number extends T['length']
+        ? // Not the mapped type below: it would be worked out at once, without end for a recursive type.
+          readonly DeepReadonly<Item>[]
+        : { readonly [K in keyof T]: DeepReadonly<T[K]> }
       : T extends object
         ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
         : T;
@@ -21,7 +26,7 @@ export type DeepReadonly<T> = unknown extends T
 /** `T` with every property optional, at any depth; arrays hold partial items. */
 export type DeepPartial<T> = unknown extends T
   ? T
-  : T extends (...args: never[]) => unknown
+  : T extends Scalar | ((...args: never[]) => unknown)
     ? T
     : T extends readonly (infer Item)[]
       ? DeepPartial<Item>[]
@@ -38,6 +43,8 @@ type InputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : unknown;
 type ResultOf<Schema> = Schema extends z.ZodType ? z.input<Schema> : { [key: string]: unknown };
 /** A promise is never a result, even where the schema alone would allow an object. */
 type Synchronous<T> = T & { then?: never };
+/** What a selector may return: anything but promises and generators. */
+type Selected<T> = T extends PromiseLike<unknown> | { next(...args: never[]): unknown } ? never : T;
 
 /** What `createTool` returns. */
 export interface Tool {
@@ -67,13 +74,13 @@ export interface EvaluationData<Output> {
 
 /** What `exactDiff` returns. */
 export interface ExactDiff<Output> {
-  readonly [output]?: Output;
+  readonly [output]?: (output: Output) => void;
   readonly [kind]: 'exactDiff';
 }
 
 /** What `llmJudge` returns. */
 export interface LlmJudge<Output> {
-  readonly [output]?: Output;
+  readonly [output]?: (output: Output) => void;
   readonly [kind]: 'llmJudge';
 }
 
@@ -85,29 +92,41 @@ export interface WeightedScore<Names extends string> {
 /** A callback that returns a finite score from 0 to 1, or `exactDiff` or `llmJudge`. */
 export type Evaluator<Output> = ((data: EvaluationData<Output>) => number) | ExactDiff<Output> | LlmJudge<Output>;
 
-type Levels = [1, 2, 3, 4];
-type Scalar = string | number | boolean | null | undefined;
-type Place<T, At extends string, Depth extends unknown[]> = At | Within<NonNullable<T>, At, Depth>;
-type Within<T, At extends string, Depth extends unknown[]> = unknown extends T
-  ? never
+type Count = 0 | 1 | 2 | 3 | 4;
+type Less = [0, 0, 1, 2, 3];
+type Special = '.' | '[' | ']' | '$' | ' ' | '\t' | '\n' | '\r' | '"' | '\\';
+/** The path of a member; names with special characters are quoted, as in `["a.b"]`. */
+type Member<At extends string, Name extends string> = Name extends '' | `${string}${Special}${string}`
+  ? `${At}["${Name}"]`
+  : At extends ''
+    ? Name
+    : `${At}.${Name}`;
+/** The paths below `At`, where a `T` stands: so many names more, and so many arrays in arrays. */
+type Below<T, At extends string, Names extends Count, Arrays extends Count = 4> = unknown extends T
+  ? `${At}.${string}` | `${At}[]${string}`
   : T extends Scalar
     ? never
     : T extends readonly (infer Item)[]
-      ? Place<Item, `${At}[]`, Depth>
-      : T extends object
-        ? Depth extends [unknown, ...infer Rest]
-          ? { [K in keyof T & string]-?: Place<T[K], At extends '' ? K : `${At}.${K}`, Rest> }[keyof T & string]
-          : never
-        : never;
+      ? Arrays extends 0
+        ? never
+        : `${At}[]` | Below<Item, `${At}[]`, Names, Less[Arrays]>
+      : Names extends 0
+        ? never
+        : {
+            // Behind any name at all, anything is a path already.
+            [Name in keyof T & (string | number)]-?:
+              | Member<At, `${Name}`>
+              | ({} extends { [Key in Name]: unknown } ? never : Below<T[Name], Member<At, `${Name}`>, Less[Names]>);
+          }[keyof T & (string | number)];
+type BelowRoot<T> = T extends readonly unknown[] ? Below<T, '$', 4> : Below<T, '', 4>;
 
 /** The paths of a projection, to four levels: `$`, `total`, `lineItems`, `lineItems[]`, `lineItems[].sku`. */
-export type RulePath<Projection> = unknown extends Projection
-  ? string
-  :
-      | '$'
-      | (NonNullable<Projection> extends readonly (infer Item)[]
-          ? Place<Item, '$[]', Levels>
-          : Within<NonNullable<Projection>, '', Levels>);
+export type RulePath<Projection> = unknown extends Projection ? string : '$' | BelowRoot<Projection>;
+
+/** Paths that may also name an item by its index: `lineItems[0].sku`. */
+type Indexed<Path extends string> = Path extends `${infer Before}[]${infer After}`
+  ? `${Before}${'[]' | `[${number}]`}${Indexed<After>}`
+  : Path;
 
 /** How one place of the projection is compared. A setting also holds below its path, except `matchBy`. */
 export type ComparisonRule =
@@ -137,8 +156,9 @@ export type ComparisonOptions<Projection> =
   | {
       rules?: never;
       /** Compare only these. */
-      paths?: readonly string[];
-      unorderedPaths?: readonly RulePath<Projection>[];
+      paths?: readonly Indexed<RulePath<Projection>>[];
+      /** Arrays whose order does not count. */
+      unorderedPaths?: readonly Exclude<RulePath<Projection>, `${string}[]`>[];
       numericTolerance?: number;
       allowExtraFields?: boolean;
     };
@@ -146,15 +166,16 @@ export type ComparisonOptions<Projection> =
 /** Selects the same part of the actual and of the expected output, and compares the two. */
 export declare function exactDiff<Output, Projection>(options: {
   /** Runs once for each side, so nested values may be missing. */
-  select: (output: DeepReadonly<DeepPartial<Output>>) => Projection;
+  select: (output: DeepReadonly<DeepPartial<Output>>) => Selected<Projection>;
   options?: ComparisonOptions<Projection>;
 }): ExactDiff<Output>;
 
 /** Lets a model score what `select` discloses to it. The model is called outside the callback. */
-export declare function llmJudge<Output>(options: {
+export declare function llmJudge<Output, Disclosed = unknown>(options: {
   /** 10 to 131072 characters. */
   prompt: string;
-  select: (data: EvaluationData<Output>) => unknown;
+  /** Returns what the model may see, and nothing else. */
+  select: (data: EvaluationData<Output>) => Selected<Disclosed>;
   /** A configured model of the organization; left out, the configured selection. */
   model?: string;
 }): LlmJudge<Output>;
@@ -180,10 +201,20 @@ interface WithFilesystem<Definition> {
   withFilesystem(options?: { cwd?: string | null }): Definition;
 }
 
+type IsUnion<T, Whole = T> = T extends unknown ? ([Whole] extends [T] ? false : true) : never;
+/** `Name` if it is one literal that is not taken yet. */
+type FreshName<Name extends string, Taken extends string> = {} extends { [Key in Name]: unknown }
+  ? never
+  : true extends IsUnion<Name>
+    ? never
+    : Name extends Taken
+      ? never
+      : Name;
+
 interface Evaluations<Output, Names extends string, Kind extends Mode> {
   /** Adds an evaluator. Names are literal and unique, letters first, at most 64 characters; at most 32 evaluators. */
   defineEvaluator<const Name extends string>(
-    name: string extends Name ? never : Name extends Names ? never : Name,
+    name: FreshName<Name, Names>,
     evaluator: Evaluator<Output>,
   ): AgentDefinition<Output, Names | Name, Kind>;
   /** Finishes the evaluations. */

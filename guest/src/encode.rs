@@ -22,8 +22,6 @@ pub enum Undefined {
     Omit,
     /// Write null and list its path (4.3).
     Mark,
-    /// Refuse it.
-    Refuse,
 }
 
 /// Prototypes and class numbers as they were before any script ran.
@@ -442,9 +440,9 @@ impl<'a> Encoder<'a> {
                 Err(self.refuse(Status::NotJson, "an accessor"))
             } else if qjs::JS_IsUndefined(descriptor.value) {
                 match self.undefined {
-                    Undefined::Omit if !is_item => Ok(()),
                     Undefined::Mark => self.put(lead).and_then(|()| self.write_undefined()),
-                    _ => Err(self.refuse(Status::NotJson, "undefined")),
+                    Undefined::Omit if is_item => Err(self.refuse(Status::NotJson, "undefined")),
+                    Undefined::Omit => Ok(()),
                 }
             } else {
                 self.put(lead).and_then(|()| self.write(descriptor.value))

@@ -348,11 +348,8 @@ impl Engine {
                 self.result = detail;
                 return status;
             }
-            let undefined = match request.flags {
-                flags if flags & abi::REQUEST_MARK_UNDEFINED != 0 => Undefined::Mark,
-                flags if flags & abi::REQUEST_REFUSE_UNDEFINED != 0 => Undefined::Refuse,
-                _ => Undefined::Omit,
-            };
+            let mark = request.flags & abi::REQUEST_MARK_UNDEFINED != 0;
+            let undefined = if mark { Undefined::Mark } else { Undefined::Omit };
             let limit = (request.result_limit as usize).min(abi::MAX_RESULT_BYTES);
             let status = self.encode(result, undefined, limit);
             if status == Status::Ok && self.has_pending_jobs() {

@@ -30,9 +30,13 @@ pub const RESULT_GAP: usize = 8;
 /// Size of the whole exchange area.
 pub const EXCHANGE_BYTES: usize = ARGUMENTS_OFFSET + MAX_ARGUMENT_BYTES + RESULT_GAP + MAX_RESULT_BYTES + RESULT_GAP;
 
-/// What the host asks for. 48 bytes, in this order.
+/// What the host asks for. 44 bytes, in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Request {
+    /// The clock for the whole call, in milliseconds since 1970.
+    pub clock_millis: f64,
+    /// Seed of `Math.random`.
+    pub seed: u64,
     /// Index into the bundle's callbacks.
     pub callback: u32,
     /// Bytes of JSON behind the two records.
@@ -47,12 +51,6 @@ pub struct Request {
     pub stack_limit: u32,
     /// Most bytes of console output to keep.
     pub log_limit: u32,
-    /// Unused.
-    pub reserved: u32,
-    /// The clock for the whole call, in milliseconds since 1970.
-    pub clock_millis: f64,
-    /// Seed of `Math.random`.
-    pub seed: u64,
 }
 
 /// The single argument loses its prototype: score records (1.4, EV-99).
@@ -61,8 +59,6 @@ pub const REQUEST_NULL_PROTOTYPE: u32 = 1;
 pub const REQUEST_MARK_UNDEFINED: u32 = 2;
 /// The text of an exception may leave the cell: the author's own machine only (D-41).
 pub const REQUEST_REVEAL: u32 = 4;
-/// An undefined member is refused.
-pub const REQUEST_REFUSE_UNDEFINED: u32 = 8;
 
 /// What the guest answers besides its status. 32 bytes, in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,11 +152,13 @@ impl Status {
 
 impl Request {
     /// Size in memory.
-    pub const BYTES: usize = 48;
+    pub const BYTES: usize = 44;
 
     /// As the guest reads it.
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
+        bytes[..8].copy_from_slice(&self.clock_millis.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.seed.to_le_bytes());
         let words = [
             self.callback,
             self.argument_bytes,
@@ -169,13 +167,10 @@ impl Request {
             self.memory_limit,
             self.stack_limit,
             self.log_limit,
-            self.reserved,
         ];
-        for (slot, word) in bytes.chunks_exact_mut(4).zip(words) {
+        for (slot, word) in bytes[16..].chunks_exact_mut(4).zip(words) {
             slot.copy_from_slice(&word.to_le_bytes());
         }
-        bytes[32..40].copy_from_slice(&self.clock_millis.to_le_bytes());
-        bytes[40..48].copy_from_slice(&self.seed.to_le_bytes());
         bytes
     }
 
@@ -184,16 +179,15 @@ impl Request {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
         Self {
-            callback: word(0),
-            argument_bytes: word(4),
-            flags: word(8),
-            result_limit: word(12),
-            memory_limit: word(16),
-            stack_limit: word(20),
-            log_limit: word(24),
-            reserved: word(28),
-            clock_millis: f64::from_bits(long(32)),
-            seed: long(40),
+            clock_millis: f64::from_bits(long(0)),
+            seed: long(8),
+            callback: word(16),
+            argument_bytes: word(20),
+            flags: word(24),
+            result_limit: word(28),
+            memory_limit: word(32),
+            stack_limit: word(36),
+            log_limit: word(40),
         }
     }
 }

@@ -184,7 +184,6 @@ impl Bundle {
             memory_limit: limits.memory_bytes as u32,
             stack_limit: limits.stack_bytes as u32,
             log_limit: abi::MAX_LOG_BYTES as u32,
-            reserved: 0,
             clock_millis: millis(options.clock.unwrap_or_else(SystemTime::now)),
             seed: options.seed.unwrap_or_else(random_seed),
         };

@@ -1,9 +1,9 @@
 // `createAgent` and its chain. Every method returns a new definition and leaves the receiver as it was.
 
-import { append, dictionary, freeze, includes, isArray, isObject, isSafeInteger, matches, ownKeys } from './intrinsics.js';
+import { append, dictionary, elements, freeze, includes, isArray, isObject, isSafeInteger, matches, ownKeys } from './intrinsics.js';
 import {
-  AgentRecord, callProblems, checkCallback, Declaration, declare, EvaluatorEntry, guard, isBlank, PassRecord, pathFault, recordOf, shown,
-  ToolEntry, isToolName,
+  AgentRecord, checkCallback, Declaration, declare, EvaluatorEntry, guard, isBlank, isToolName, PassRecord, pathFault, recordOf, shown,
+  ToolEntry, ToolRecord, unsupportedCalls,
 } from './declaration.js';
 import { listed, member, nearest, Problem, Problems, readOptions, report, under } from './problems.js';
 
@@ -19,12 +19,21 @@ export class Definition extends Declaration {
     const cwd = given.cwd ?? null;
     const fault = cwd === null ? undefined : pathFault(cwd);
     if (fault === 'invalid') {
-      report(problems, invalid, 'filesystem.cwd', '`cwd` must be null or a project-relative directory.', 'Write `cwd: null` for an empty working directory.');
+      report(
+        problems, invalid, 'filesystem.cwd', '`cwd` must be null or a project-relative directory.',
+        'Write `cwd: null` for an empty working directory.',
+      );
     } else if (fault === 'escape') {
-      report(problems, 'C_PATH_ESCAPE', 'filesystem.cwd', `${shown(cwd)} leaves the project.`, 'Name a directory inside the project, without `..`.');
+      report(
+        problems, 'C_PATH_ESCAPE', 'filesystem.cwd', `${shown(cwd)} leaves the project.`,
+        'Name a directory inside the project, without `..`.',
+      );
     }
     if (record.filesystem !== null) {
-      report(problems, 'C_FILESYSTEM_TWICE', 'filesystem', '`withFilesystem` was called twice.', 'Call it once, with the working directory you mean.');
+      report(
+        problems, 'C_FILESYSTEM_TWICE', 'filesystem', '`withFilesystem` was called twice.',
+        'Call it once, with the working directory you mean.',
+      );
     }
     return extended(record, problems, { filesystem: { cwd: typeof cwd === 'string' ? cwd : null } });
   }
@@ -33,7 +42,7 @@ export class Definition extends Declaration {
     const record = agentRecord(this);
     const problems: Problems = [];
     const valid = typeof name === 'string' && matches(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, name);
-    const path = valid ? member('evaluators', name) : 'evaluators';
+    const path = typeof name === 'string' ? member('evaluators', name) : `evaluators[${record.evaluatorCalls}]`;
     if (!valid) {
       report(
         problems, 'C_EVALUATOR_NAME_INVALID', path,
@@ -42,7 +51,10 @@ export class Definition extends Declaration {
       );
     }
     if (record.passDefined) {
-      report(problems, 'C_EVALUATORS_CLOSED', path, 'An evaluator was added after the pass rule.', 'Call every `defineEvaluator` before `defineEvalPass`.');
+      report(
+        problems, 'C_EVALUATORS_CLOSED', path, 'An evaluator was added after the pass rule.',
+        'Call every `defineEvaluator` before `defineEvalPass`.',
+      );
     }
     const duplicate = valid && includes(record.evaluatorNames, name);
     if (duplicate) {
@@ -55,6 +67,7 @@ export class Definition extends Declaration {
     return extended(record, problems, {
       evaluators: valid && !duplicate && entry !== undefined ? append(record.evaluators, entry) : record.evaluators,
       evaluatorNames: valid && !duplicate ? append(record.evaluatorNames, name) : record.evaluatorNames,
+      evaluatorCalls: record.evaluatorCalls + 1,
     });
   }
 
@@ -65,7 +78,10 @@ export class Definition extends Declaration {
       report(problems, 'C_EVAL_PASS_TWICE', 'pass', '`defineEvalPass` was called twice.', 'Keep one pass rule.');
     }
     if (record.evaluatorNames.length === 0) {
-      report(problems, 'C_EVAL_PASS_WITHOUT_EVALUATORS', 'pass', 'There is a pass rule but no evaluator.', 'Call `defineEvaluator` first, or leave the pass rule out.');
+      report(
+        problems, 'C_EVAL_PASS_WITHOUT_EVALUATORS', 'pass', 'There is a pass rule but no evaluator.',
+        'Call `defineEvaluator` first, or leave the pass rule out.',
+      );
     }
     return extended(record, problems, { pass: readPass(rule, record, problems), passDefined: true });
   }
@@ -80,14 +96,17 @@ for (let index = 0; index < unsupported.length; index++) {
     configurable: true,
     value(this: unknown): unknown {
       const record = recordOf(this);
-      const agent = record?.kind === 'agent' ? (record.name ?? '') : '';
-      report(
-        callProblems, 'C_UNSUPPORTED_API', member(agent, name), `\`.${name}()\` is not part of the SDK.`,
-        name === 'asTool' ? 'Share a tool made by `createTool` instead.' : 'Definitions are only declared here; the platform runs them.',
-      );
-      return name === 'asTool'
-        ? declare({ kind: 'tool', description: '', inputSchema: undefined, outputSchema: undefined, execute: undefined, standIn: true, problems: [] })
-        : this;
+      const standIn: ToolRecord | undefined = name !== 'asTool' ? undefined : {
+        kind: 'tool', description: '', inputSchema: undefined, outputSchema: undefined, execute: undefined, standIn: true, problems: [],
+      };
+      unsupportedCalls[unsupportedCalls.length] = {
+        method: name,
+        receiver: record?.kind === 'agent' ? record : undefined,
+        standIn,
+        message: `\`.${name}()\` is not part of the SDK.`,
+        help: name === 'asTool' ? 'Share a tool made by `createTool`.' : 'Definitions are only declared here; the platform runs them.',
+      };
+      return standIn === undefined ? this : declare(standIn);
     },
   });
 }
@@ -103,7 +122,10 @@ export function createAgent(options: unknown): Definition {
   );
   const named = typeof given.name === 'string' && given.name.length <= 128 && matches(/^[a-z0-9][a-z0-9_-]*$/, given.name);
   if (!named) {
-    report(problems, invalid, 'name', 'An agent needs a name of lower-case letters, digits, `-` and `_`.', "Write `name: 'invoice-reviewer'`, at most 128 characters.");
+    report(
+      problems, invalid, 'name', 'An agent needs a name of lower-case letters, digits, `-` and `_`.',
+      "Write `name: 'invoice-reviewer'`, at most 128 characters.",
+    );
   }
   if (isBlank(given.instructions)) {
     report(problems, invalid, 'instructions', 'An agent needs instructions.', 'Say what the agent shall do.');
@@ -113,6 +135,7 @@ export function createAgent(options: unknown): Definition {
   }
   return new Definition(guard, {
     kind: 'agent',
+    origin: freeze({}),
     name: named ? given.name : undefined,
     instructions: given.instructions,
     model: isBlank(given.model) ? undefined : given.model,
@@ -125,6 +148,7 @@ export function createAgent(options: unknown): Definition {
     filesystem: null,
     evaluators: [],
     evaluatorNames: [],
+    evaluatorCalls: 0,
     pass: null,
     passDefined: false,
     problems,
@@ -159,7 +183,10 @@ function readTools(value: unknown, problems: Problems): ToolEntry[] {
       const path = key === undefined ? `tools[${index}]` : member('tools', key);
       const tool = (value as any)[key ?? index];
       if (key !== undefined && !isToolName(key)) {
-        report(problems, invalid, path, `${shown(key)} is not a tool name.`, 'Start with a letter or `_` and use only letters, digits, `_` and `-`, at most 64 characters.');
+        report(
+          problems, invalid, path, `${shown(key)} is not a tool name.`,
+          'Start with a letter or `_` and use only letters, digits, `_` and `-`, at most 64 characters.',
+        );
       } else if (recordOf(tool)?.kind !== 'tool') {
         report(problems, invalid, path, 'This is not a tool.', 'Use the result of `createTool`.');
       } else {
@@ -174,16 +201,20 @@ function readTools(value: unknown, problems: Problems): ToolEntry[] {
 
 function readPathList(value: unknown, name: 'skills' | 'resources', problems: Problems): string[] {
   const paths: string[] = [];
-  if (!isArray(value)) {
+  const list = elements(value);
+  if (list === undefined) {
     report(problems, invalid, name, `\`${name}\` must be an array of project-relative paths.`, `Write \`${name}: ['${name}/invoices']\`.`);
     return paths;
   }
-  for (let index = 0; index < value.length; index++) {
-    const path: unknown = value[index];
+  for (let index = 0; index < list.length; index++) {
+    const path = list[index];
     const fault = pathFault(path);
     if (fault === undefined) paths[paths.length] = path as string;
     else if (fault === 'escape') {
-      report(problems, 'C_PATH_ESCAPE', `${name}[${index}]`, `${shown(path as string)} leaves the project.`, 'Name something inside the project, without `..`.');
+      report(
+        problems, 'C_PATH_ESCAPE', `${name}[${index}]`, `${shown(path as string)} leaves the project.`,
+        'Name something inside the project, without `..`.',
+      );
     } else {
       report(problems, invalid, `${name}[${index}]`, 'This is not a path.', 'Give a project-relative path.');
     }
@@ -222,7 +253,10 @@ function readEvaluator(value: unknown, name: string, path: string, problems: Pro
     };
   }
   if (typeof value !== 'function') {
-    report(problems, 'C_EVALUATOR_INVALID', path, 'An evaluator is a function, or what `exactDiff` or `llmJudge` returns.', 'Write `({ actual, expected }) => …`.');
+    report(
+      problems, 'C_EVALUATOR_INVALID', path, 'An evaluator is a function, or what `exactDiff` or `llmJudge` returns.',
+      'Write `({ actual, expected }) => …`.',
+    );
     return undefined;
   }
   checkCallback(value, 'The evaluator', 'C_EVALUATOR_INVALID', path, problems);
@@ -239,7 +273,8 @@ function readPass(rule: unknown, agent: AgentRecord, problems: Problems): PassRe
     const names = ownKeys(record.weights) as string[];
     for (let index = 0; index < names.length; index++) {
       const name = names[index]!;
-      if (includes(agent.evaluatorNames, name)) continue;
+      // Without any evaluator that alone is the problem.
+      if (agent.evaluatorNames.length === 0 || includes(agent.evaluatorNames, name)) continue;
       const meant = nearest(name, agent.evaluatorNames);
       report(
         problems, 'C_WEIGHTS_UNKNOWN_SCORE', member('pass.weights', name), `There is no evaluator ${shown(name)}.`,
@@ -249,7 +284,10 @@ function readPass(rule: unknown, agent: AgentRecord, problems: Problems): PassRe
     return { type: 'weighted', weights: record.weights, threshold: record.threshold };
   }
   if (typeof rule !== 'function') {
-    report(problems, invalid, 'pass', 'A pass rule is a function, or what `weightedScore` returns.', 'Write `weightedScore({ weights, threshold })`.');
+    report(
+      problems, invalid, 'pass', 'A pass rule is a function, or what `weightedScore` returns.',
+      'Write `weightedScore({ weights, threshold })`.',
+    );
     return null;
   }
   checkCallback(rule, 'The pass rule', invalid, 'pass', problems);

@@ -63,6 +63,8 @@ export type PassRecord =
 
 export interface AgentRecord {
   kind: 'agent';
+  /** The same for all definitions of one chain. */
+  origin: object;
   name: string | undefined;
   instructions: unknown;
   model: string | undefined;
@@ -76,6 +78,8 @@ export interface AgentRecord {
   evaluators: readonly EvaluatorEntry[];
   /** Every name that `defineEvaluator` was given, also of evaluators that were refused. */
   evaluatorNames: readonly string[];
+  /** How often `defineEvaluator` was called. */
+  evaluatorCalls: number;
   pass: PassRecord | null;
   /** Whether `defineEvalPass` was called, even with a rule that was refused. */
   passDefined: boolean;
@@ -105,8 +109,17 @@ export const recordOf = Declaration.recordOf;
 /** Lets a subclass of `Declaration` be constructed. */
 export const guard: unknown = key;
 
-/** Problems of calls whose result need not be exported, such as `.asTool()`. */
-export const callProblems: Problems = [];
+/** A call of a method that does not exist, such as `.asTool()`. The harvest finds out which export it belongs to. */
+export interface UnsupportedCall {
+  method: string;
+  receiver: AgentRecord | undefined;
+  /** What the call returned, if that is not its receiver. */
+  standIn: ToolRecord | undefined;
+  message: string;
+  help: string;
+}
+
+export const unsupportedCalls: UnsupportedCall[] = [];
 
 const asyncPrototype = prototypeOf(async () => {});
 const generatorPrototype = prototypeOf(function* () {});
@@ -121,9 +134,15 @@ export function checkCallback(callback: unknown, what: string, code: string, pat
   try {
     const prototype = prototypeOf(callback);
     if (prototype === asyncPrototype) {
-      report(problems, 'C_CALLBACK_ASYNC', path, `${what} is async.`, 'Callbacks run synchronously: drop `async`; pass fetched data in as input.');
+      report(
+        problems, 'C_CALLBACK_ASYNC', path, `${what} is async.`,
+        'Callbacks run synchronously: drop `async`; pass fetched data in as input.',
+      );
     } else if (prototype === generatorPrototype || prototype === asyncGeneratorPrototype) {
-      report(problems, 'C_CALLBACK_GENERATOR', path, `${what} is a generator.`, 'Callbacks run synchronously: drop the `*` and return one value; pass fetched data in as input.');
+      report(
+        problems, 'C_CALLBACK_GENERATOR', path, `${what} is a generator.`,
+        'Callbacks run synchronously: drop the `*` and return one value; pass fetched data in as input.',
+      );
     } else if (descriptorOf(callback, 'prototype')?.writable === false) {
       report(problems, code, path, `${what} is a class.`, 'Give a function, not a class.');
     }

@@ -1,6 +1,8 @@
 // `exactDiff`, `llmJudge` and `weightedScore`: the ready-made evaluators and the ready-made pass rule.
 
-import { append, dictionary, includes, isArray, isFinite, isObject, matches, ownKeys, slice, trim } from './intrinsics.js';
+import {
+  append, dictionary, elements, firstMatch, includes, isArray, isFinite, isObject, matches, ownKeys, quote, slice, trim, unquote,
+} from './intrinsics.js';
 import { checkCallback, Declaration, declare, isBlank, shown } from './declaration.js';
 import { listed, member, Problems, readOptions, report } from './problems.js';
 
@@ -25,7 +27,10 @@ function readComparison(value: unknown, problems: Problems): Record<string, any>
     for (let index = 0; index < globalOptions.length; index++) {
       const name = globalOptions[index]!;
       if (given[name] !== undefined) {
-        report(problems, 'C_EXACT_DIFF_MIXED', `options.${name}`, `\`${name}\` and \`rules\` cannot be combined.`, `Say it as a rule, or leave \`rules\` out.`);
+        report(
+          problems, 'C_EXACT_DIFF_MIXED', `options.${name}`, `\`${name}\` and \`rules\` cannot be combined.`,
+          `Say it as a rule, or leave \`rules\` out.`,
+        );
       }
     }
     settings.rules = readRules(given.rules, problems);
@@ -40,7 +45,10 @@ function readComparison(value: unknown, problems: Problems): Record<string, any>
 function readRules(value: unknown, problems: Problems): Record<string, any> {
   const rules = dictionary();
   if (!isObject(value) || isArray(value)) {
-    report(problems, optionsCode, 'options.rules', '`rules` must be an object from paths to rules.', 'Write `rules: { total: { numericTolerance: 0.01 } }`.');
+    report(
+      problems, optionsCode, 'options.rules', '`rules` must be an object from paths to rules.',
+      'Write `rules: { total: { numericTolerance: 0.01 } }`.',
+    );
     return rules;
   }
   let paths: (string | symbol)[] = [];
@@ -49,16 +57,19 @@ function readRules(value: unknown, problems: Problems): Record<string, any> {
   } catch {
     report(problems, optionsCode, 'options.rules', '`rules` could not be read: reading it threw.', 'Give a plain object.');
   }
+  const taken = dictionary();
   for (let index = 0; index < paths.length; index++) {
     const written = paths[index]!;
     if (typeof written !== 'string') continue;
     const path = trim(written);
     const where = member('options.rules', written);
-    if (!checkPath(path, false, where, problems)) continue;
-    if (rules[path] !== undefined) {
-      report(problems, pathCode, where, `The path ${shown(path)} has two rules.`, 'Put both into one rule.');
+    const place = checkPath(path, false, where, problems);
+    if (place === undefined) continue;
+    if (taken[place] !== undefined) {
+      report(problems, pathCode, where, `The place ${shown(path)} has two rules.`, 'Put both into one rule.');
       continue;
     }
+    taken[place] = true;
     rules[path] = readRule(readMember(value, written), path, where, problems);
   }
   return rules;
@@ -79,7 +90,10 @@ function readRule(value: unknown, path: string, where: string, problems: Problem
     if (given.ignore !== true) {
       report(problems, optionsCode, `${where}.ignore`, '`ignore` can only be `true`.', 'Leave `ignore` out to compare the path.');
     } else if (ownKeys(given).length > 1) {
-      report(problems, optionsCode, where, '`ignore` stands alone in its rule.', 'Remove the other settings, or remove `ignore`.');
+      report(
+        problems, optionsCode, `${where}.ignore`, '`ignore` stands alone in its rule.',
+        'Remove the other settings, or remove `ignore`.',
+      );
     } else if (path === '$') {
       report(problems, optionsCode, `${where}.ignore`, 'The whole projection cannot be ignored.', 'Ignore single paths.');
     }
@@ -90,7 +104,10 @@ function readRule(value: unknown, path: string, where: string, problems: Problem
   if (given.matchBy !== undefined) {
     rule.matchBy = readMatchBy(given.matchBy, `${where}.matchBy`, problems);
     if (given.order !== 'unordered') {
-      report(problems, optionsCode, `${where}.matchBy`, '`matchBy` requires unordered comparison.', "Add `order: 'unordered'` to the same rule.");
+      report(
+        problems, optionsCode, `${where}.matchBy`, '`matchBy` requires unordered comparison.',
+        "Add `order: 'unordered'` to the same rule.",
+      );
     }
   }
   if (given.allowExtraFields !== undefined) rule.allowExtraFields = flag(given.allowExtraFields, 'allowExtraFields', where, problems);
@@ -100,8 +117,10 @@ function readRule(value: unknown, path: string, where: string, problems: Problem
     for (let index = 0; index < arrayOnly.length; index++) {
       const name = arrayOnly[index]!;
       if (given[name] === undefined) continue;
-      const array = slice(path, 0, path.length - 2);
-      report(problems, optionsCode, `${where}.${name}`, `\`${name}\` describes an array, but ${shown(path)} names its items.`, `Put it on the array path \`${array}\`, not the item path \`${path}\`.`);
+      report(
+        problems, optionsCode, `${where}.${name}`, `\`${name}\` describes an array, but ${shown(path)} names its items.`,
+        `Put it on the array path \`${arrayPath(path)}\`, not the item path \`${path}\`.`,
+      );
     }
   }
   return rule;
@@ -121,44 +140,59 @@ function flag(value: unknown, name: string, where: string, problems: Problems): 
 
 function tolerance(value: unknown, where: string, problems: Problems): number {
   if (typeof value === 'number' && isFinite(value) && value >= 0) return value;
-  report(problems, optionsCode, where, '`numericTolerance` must be a finite number of at least 0.', 'Give the largest absolute difference that still matches.');
+  report(
+    problems, optionsCode, where, '`numericTolerance` must be a finite number of at least 0.',
+    'Give the largest absolute difference that still matches.',
+  );
   return 0;
 }
 
 function readMatchBy(value: unknown, where: string, problems: Problems): unknown {
-  const list: unknown[] = isArray(value) ? value : [value];
+  const many = isArray(value);
+  const list = many ? (elements(value) ?? []) : [value];
   let paths: string[] = [];
   if (list.length === 0) report(problems, optionsCode, where, '`matchBy` names no path.', 'Name the field that identifies an item.');
   for (let index = 0; index < list.length; index++) {
     const path = list[index];
+    const at = many ? `${where}[${index}]` : where;
     if (typeof path !== 'string' || !matches(/^[^.[\]$,\s]+(?:\.[^.[\]$,\s]+)*$/, path)) {
-      report(problems, optionsCode, where, 'A `matchBy` path is a dotted name inside the item.', "Write `matchBy: 'sku'` or `matchBy: ['supplier.id', 'sku']`.");
+      report(
+        problems, optionsCode, at, 'A `matchBy` path is a dotted name inside the item.',
+        "Write `matchBy: 'sku'` or `matchBy: ['supplier.id', 'sku']`.",
+      );
     } else if (includes(paths, path)) {
-      report(problems, optionsCode, where, `\`matchBy\` names ${shown(path)} twice.`, 'Name each path once.');
+      report(problems, optionsCode, at, `\`matchBy\` names ${shown(path)} twice.`, 'Name each path once.');
     } else {
       paths = append(paths, path);
     }
   }
-  return isArray(value) ? paths : (paths[0] ?? null);
+  return many ? paths : (paths[0] ?? null);
 }
 
 function readPaths(value: unknown, name: 'paths' | 'unorderedPaths', problems: Problems): string[] {
   let paths: string[] = [];
   const where = `options.${name}`;
-  if (!isArray(value) || value.length === 0) {
-    report(problems, optionsCode, where, `\`${name}\` must be a non-empty array of paths.`, `Leave \`${name}\` out, or list at least one path.`);
+  const list = elements(value);
+  if (list === undefined || list.length === 0) {
+    report(
+      problems, optionsCode, where, `\`${name}\` must be a non-empty array of paths.`,
+      `Leave \`${name}\` out, or list at least one path.`,
+    );
     return paths;
   }
-  for (let index = 0; index < value.length; index++) {
-    const written: unknown = value[index];
+  const taken = dictionary();
+  for (let index = 0; index < list.length; index++) {
+    const written = list[index];
     const at = `${where}[${index}]`;
     const path = typeof written === 'string' ? trim(written) : '';
-    if (!checkPath(path, name === 'paths', at, problems)) continue;
+    const place = checkPath(path, name === 'paths', at, problems);
+    if (place === undefined) continue;
     if (name === 'unorderedPaths' && matches(/\[\]$/, path)) {
-      report(problems, optionsCode, at, '`unorderedPaths` names arrays, not their items.', `Write \`${slice(path, 0, path.length - 2)}\`.`);
-    } else if (includes(paths, path)) {
+      report(problems, optionsCode, at, '`unorderedPaths` names arrays, not their items.', `Write \`${arrayPath(path)}\`.`);
+    } else if (taken[place] !== undefined) {
       report(problems, pathCode, at, `The path ${shown(path)} is listed twice.`, 'List it once.');
     } else {
+      taken[place] = true;
       paths = append(paths, path);
     }
   }
@@ -167,52 +201,57 @@ function readPaths(value: unknown, name: 'paths' | 'unorderedPaths', problems: P
 
 // A path is `$` or a name, then names behind dots; behind each any number of `[]`. Names in brackets are JSON strings.
 const namedSegment = /^[^.[\]$\s]+/;
-const quotedSegment = /^\["(?:[^"\\]|\\.)+"\]/;
-const itemMark = /^\[\]/;
-const itemOrIndexMark = /^\[\d*\]/;
+const quotedSegment = /^\["(?:[^"\\]|\\.)*"\]/;
+const itemMarks = /^(?:\[\])+/;
+const itemOrIndexMarks = /^(?:\[\d*\])+/;
 
-function checkPath(path: string, indexes: boolean, where: string, problems: Problems): boolean {
-  if (isRulePath(path, indexes)) return true;
-  report(
-    problems, pathCode, where, `${shown(path)} is not a path of the projection.`,
-    'Write `$`, `total`, `supplier.taxId`, `lineItems`, `lineItems[].sku` or `["a.b"]`.' + (indexes ? '' : ' Indexes are not allowed.'),
-  );
-  return false;
+/** `lineItems` for `lineItems[]`: the array that the items of a path stand in. */
+const arrayPath = (path: string): string => firstMatch(/^.*?(?=(?:\[\])+$)/s, path) ?? path;
+
+/** The place that a path names, in its one spelling; `undefined` with a problem for what is no path. */
+function checkPath(path: string, indexes: boolean, where: string, problems: Problems): string | undefined {
+  const place = placeOf(path, indexes);
+  if (place === undefined) {
+    report(
+      problems, pathCode, where, `${shown(path)} is not a path of the projection.`,
+      'Write `$`, `total`, `supplier.taxId`, `lineItems`, `lineItems[].sku` or `["a.b"]`.' + (indexes ? '' : ' Indexes are not allowed.'),
+    );
+  }
+  return place;
 }
 
-function isRulePath(path: string, indexes: boolean): boolean {
-  const mark = indexes ? itemOrIndexMark : itemMark;
+function placeOf(path: string, indexes: boolean): string | undefined {
+  const marksPattern = indexes ? itemOrIndexMarks : itemMarks;
+  let place = '';
   let rest = path;
-  let depth = 0;
   if (rest[0] === '$') {
-    rest = skipMarks(slice(rest, 1), mark);
-    if (rest === '') return true;
+    const marks = firstMatch(marksPattern, slice(rest, 1)) ?? '';
+    rest = slice(rest, 1 + marks.length);
+    if (rest === '') return `$${marks}`;
     if (rest[0] === '.') rest = slice(rest, 1);
-    else if (rest[0] !== '[') return false;
+    else if (rest[0] !== '[') return undefined;
+    if (marks !== '') place = `$${marks}`;
   }
-  for (;;) {
-    const start = skip(rest, namedSegment) ?? skip(rest, quotedSegment);
-    if (start === undefined || ++depth > maximumPathDepth) return false;
-    rest = skipMarks(start, mark);
-    if (rest === '') return true;
+  for (let depth = 1; depth <= maximumPathDepth; depth++) {
+    let segment = firstMatch(namedSegment, rest);
+    if (segment !== undefined) {
+      place += place === '' ? segment : `.${segment}`;
+    } else {
+      segment = firstMatch(quotedSegment, rest);
+      const name = segment === undefined ? undefined : unquote(slice(segment, 1, segment.length - 1));
+      if (segment === undefined || name === undefined) return undefined;
+      // `["a"]` is the same place as `a`.
+      if (firstMatch(namedSegment, name) !== name) place += `[${quote(name)}]`;
+      else place += place === '' ? name : `.${name}`;
+    }
+    const marks = firstMatch(marksPattern, slice(rest, segment.length)) ?? '';
+    place += marks;
+    rest = slice(rest, segment.length + marks.length);
+    if (rest === '') return place;
     if (rest[0] === '.') rest = slice(rest, 1);
-    else if (rest[0] !== '[') return false;
+    else if (rest[0] !== '[') return undefined;
   }
-}
-
-function skipMarks(text: string, mark: RegExp): string {
-  for (;;) {
-    const next = skip(text, mark);
-    if (next === undefined) return text;
-    text = next;
-  }
-}
-
-const regExpExec = RegExp.prototype.exec;
-
-function skip(text: string, pattern: RegExp): string | undefined {
-  const match = Reflect.apply(regExpExec, pattern, [text]);
-  return match === null ? undefined : slice(text, match[0].length);
+  return undefined;
 }
 
 const minimumPrompt = 10;
@@ -222,11 +261,17 @@ export function llmJudge(options: unknown): Declaration {
   const problems: Problems = [];
   const { prompt, select, model } = readOptions(options, ['prompt', 'select', 'model'], '`llmJudge`', 'C_DECLARATION_INVALID', '', problems);
   if (typeof prompt !== 'string' || trim(prompt).length < minimumPrompt || prompt.length > maximumPrompt) {
-    report(problems, 'C_JUDGE_PROMPT_LENGTH', 'prompt', `The prompt must be a string of ${minimumPrompt} to ${maximumPrompt} characters.`, 'Say in the prompt what the judge shall score.');
+    report(
+      problems, 'C_JUDGE_PROMPT_LENGTH', 'prompt', `The prompt must be a string of ${minimumPrompt} to ${maximumPrompt} characters.`,
+      'Say in the prompt what the judge shall score.',
+    );
   }
   checkCallback(select, '`select`', 'C_DECLARATION_INVALID', 'select', problems);
   if (model !== undefined && isBlank(model)) {
-    report(problems, 'C_JUDGE_MODEL_INVALID', 'model', '`model` must name a configured model.', 'Leave `model` out to use the configured selection.');
+    report(
+      problems, 'C_JUDGE_MODEL_INVALID', 'model', '`model` must name a configured model.',
+      'Leave `model` out to use the configured selection.',
+    );
   }
   return declare({ kind: 'llmJudge', prompt, select, model: isBlank(model) ? undefined : model, problems });
 }
@@ -242,7 +287,10 @@ export function weightedScore(options: unknown): Declaration {
     names = undefined;
   }
   if (names === undefined || names.length === 0) {
-    report(problems, 'C_WEIGHTS_INVALID', 'weights', '`weights` must give at least one score a weight.', 'Write `weights: { fields: 2, meaning: 1 }`.');
+    report(
+      problems, 'C_WEIGHTS_INVALID', 'weights', '`weights` must give at least one score a weight.',
+      'Write `weights: { fields: 2, meaning: 1 }`.',
+    );
   } else {
     let total = 0;
     let valid = true;
@@ -252,19 +300,28 @@ export function weightedScore(options: unknown): Declaration {
       const weight = readMember(given.weights, name);
       if (typeof weight !== 'number' || !isFinite(weight) || weight < 0) {
         valid = false;
-        report(problems, 'C_WEIGHTS_INVALID', member('weights', name), `The weight of ${shown(name)} must be a finite number of at least 0.`, 'Give a number such as 1.');
+        report(
+          problems, 'C_WEIGHTS_INVALID', member('weights', name), `The weight of ${shown(name)} must be a finite number of at least 0.`,
+          'Give a number such as 1.',
+        );
       } else {
         weights[name] = weight;
         total += weight;
       }
     }
     if (valid && !(total > 0 && isFinite(total))) {
-      report(problems, 'C_WEIGHTS_INVALID', 'weights', 'The weights must have a positive, finite sum.', 'Give at least one score a weight above 0.');
+      report(
+        problems, 'C_WEIGHTS_INVALID', 'weights', 'The weights must have a positive, finite sum.',
+        'Give at least one score a weight above 0.',
+      );
     }
   }
   const threshold = given.threshold;
   if (typeof threshold !== 'number' || !(threshold >= 0 && threshold <= 1)) {
-    report(problems, 'C_THRESHOLD_INVALID', 'threshold', '`threshold` must be a number from 0 to 1.', 'Give the score from which the evaluation passes, such as 0.9.');
+    report(
+      problems, 'C_THRESHOLD_INVALID', 'threshold', '`threshold` must be a number from 0 to 1.',
+      'Give the score from which the evaluation passes, such as 0.9.',
+    );
   }
   return declare({ kind: 'weightedScore', weights, threshold, problems });
 }

@@ -3,10 +3,13 @@
 // Exports are anybody's values. Only declarations are read, through their private field; nothing else is touched,
 // and no callback is invoked.
 
-import { append, dictionary, includes, mapGet, mapSet, ownKeys } from './intrinsics.js';
-import { AgentRecord, callProblems, EvaluatorEntry, isToolName, recordOf, shown, ToolRecord } from './declaration.js';
+import { append, codeAt, dictionary, includes, mapGet, mapSet, ownKeys, slice, sourceOf } from './intrinsics.js';
+import { AgentRecord, EvaluatorEntry, isToolName, recordOf, shown, ToolRecord, UnsupportedCall, unsupportedCalls } from './declaration.js';
 import { member, Problem, Problems, report, under } from './problems.js';
 import { compileSchema, describesObject, Side } from './schema.js';
+
+/** Most UTF-16 code units of a predicate's source. */
+const maximumSource = 16 * 1024;
 
 export type CallbackKind = 'tool' | 'evaluator' | 'diff-selector' | 'judge-selector' | 'pass-rule';
 
@@ -26,8 +29,8 @@ interface State {
   tools: Map<ToolRecord, string>;
   agents: Record<string, any>[];
   problems: Problems;
-  /** Problems already reported; definitions of one chain share them. */
-  seen: Map<Problem, true>;
+  /** What was reported already: problems, and entries with a problem. Definitions of one chain share them. */
+  seen: Map<object, true>;
   /** The schemas compiled so far, so that one used in two places is compiled and reported once. */
   schemas: Map<unknown, Compiled[]>;
 }
@@ -45,7 +48,10 @@ export function harvest(namespace: object): Harvest {
   try {
     walk(namespace, state);
   } catch {
-    report(state.problems, 'C_DECLARATION_INVALID', '', 'The exports could not be read: reading them threw.', 'Export only what `createTool` and `createAgent` return.');
+    report(
+      state.problems, 'C_DECLARATION_INVALID', '', 'The exports could not be read: reading them threw.',
+      'Export only what `createTool` and `createAgent` return.',
+    );
   }
   return {
     manifest: { format: 1, callbacks: state.entries, agents: state.agents, problems: state.problems },
@@ -60,6 +66,7 @@ interface Export<Record> {
 
 function walk(namespace: object, state: State): void {
   const tools: Export<ToolRecord>[] = [];
+  const standIns: Export<ToolRecord>[] = [];
   const agents: Export<AgentRecord>[] = [];
   let found = false;
   const names = ownKeys(namespace);
@@ -70,16 +77,23 @@ function walk(namespace: object, state: State): void {
     try {
       value = (namespace as any)[name];
     } catch {
-      report(state.problems, 'C_DECLARATION_INVALID', member('', name), `The export ${shown(name)} could not be read.`, 'Give it a value at the top level of the module.');
+      report(
+        state.problems, 'C_DECLARATION_INVALID', member('', name), `The export ${shown(name)} could not be read.`,
+        'Give it a value at the top level of the module.',
+      );
       continue;
     }
     const record = recordOf(value);
-    if (record?.kind === 'tool' && !record.standIn) collect(tools, record, name);
+    if (record?.kind === 'tool') collect(record.standIn ? standIns : tools, record, name);
     else if (record?.kind === 'agent') collect(agents, record, name);
     if (record?.kind === 'tool' || record?.kind === 'agent') found = true;
   }
 
-  for (let index = 0; index < callProblems.length; index++) reportOnce(state, callProblems[index]!, '');
+  for (let index = 0; index < unsupportedCalls.length; index++) {
+    const call = unsupportedCalls[index]!;
+    const base = baseOf(call, standIns, agents);
+    report(state.problems, 'C_UNSUPPORTED_API', base === '' ? '' : member(base, call.method), call.message, call.help);
+  }
   for (let index = 0; index < tools.length; index++) {
     const { record, names } = tools[index]!;
     mapSet(state.tools, record, preferred(names, false));
@@ -87,8 +101,31 @@ function walk(namespace: object, state: State): void {
   }
   for (let index = 0; index < agents.length; index++) addAgent(state, agents[index]!.record, agents[index]!.names);
   if (!found) {
-    report(state.problems, 'C_NO_DEFINITION', '', 'The module exports no tool and no agent.', 'Export what `createTool` or `createAgent` returns.');
+    report(
+      state.problems, 'C_NO_DEFINITION', '', 'The module exports no tool and no agent.',
+      'Export what `createTool` or `createAgent` returns.',
+    );
   }
+}
+
+/** Where a call of a method that does not exist shows: where its result went, else its definition, else another of the chain. */
+function baseOf(call: UnsupportedCall, standIns: readonly Export<ToolRecord>[], agents: readonly Export<AgentRecord>[]): string {
+  for (let index = 0; index < standIns.length; index++) {
+    if (standIns[index]!.record === call.standIn) return member('', preferred(standIns[index]!.names, false));
+  }
+  let relative = '';
+  let exact = '';
+  for (let index = 0; index < agents.length; index++) {
+    const { record, names } = agents[index]!;
+    const path = member('', preferred(names, true));
+    for (let tool = 0; call.standIn !== undefined && tool < record.tools.length; tool++) {
+      const entry = record.tools[tool]!;
+      if (recordOf(entry.tool) === call.standIn) return under(path, entry.path);
+    }
+    if (record === call.receiver) exact = path;
+    if (relative === '' && record.origin === call.receiver?.origin) relative = path;
+  }
+  return exact === '' ? relative : exact;
 }
 
 function collect<Record>(list: Export<Record>[], record: Record, name: string): void {
@@ -107,13 +144,19 @@ function preferred(names: readonly string[], byDefault: boolean): string {
   return names[0]!;
 }
 
+/** Whether this is the first time that `key` is asked for. */
+function first(state: State, key: object): boolean {
+  if (mapGet(state.seen, key)) return false;
+  mapSet(state.seen, key, true);
+  return true;
+}
+
 function reportOnce(state: State, problem: Problem, path: string): void {
-  if (mapGet(state.seen, problem)) return;
-  mapSet(state.seen, problem, true);
+  if (!first(state, problem)) return;
   state.problems[state.problems.length] = { ...problem, path: under(path, problem.path) };
 }
 
-/** Adds a callback and returns the name it got: `name`, or with `@export` in front of the first dot when `name` is taken by another function. */
+/** Adds a callback and returns the name it got: `name`, or `alternative` (with `@export` in it) where another function has that name. */
 function addCallback(state: State, callback: unknown, kind: CallbackKind, name: string, alternative: string): string {
   const taken = mapGet(state.positions, name);
   if (taken !== undefined) {
@@ -133,7 +176,10 @@ function addCallback(state: State, callback: unknown, kind: CallbackKind, name: 
 function addTool(state: State, tool: ToolRecord, name: string, path: string, alternative = name): string {
   for (let index = 0; index < tool.problems.length; index++) reportOnce(state, tool.problems[index]!, path);
   if (!isToolName(name) && path === member('', name)) {
-    report(state.problems, 'C_DECLARATION_INVALID', path, `${shown(name)} is not a tool name.`, 'Start with a letter or `_` and use only letters, digits, `_` and `-`, at most 64 characters.');
+    report(
+      state.problems, 'C_DECLARATION_INVALID', path, `${shown(name)} is not a tool name.`,
+      'Start with a letter or `_` and use only letters, digits, `_` and `-`, at most 64 characters.',
+    );
   }
   const input = tool.inputSchema === undefined ? undefined : objectSchema(state, tool.inputSchema, 'input', `${path}.inputSchema`);
   const output = tool.outputSchema === undefined ? undefined : objectSchema(state, tool.outputSchema, 'output', `${path}.outputSchema`);
@@ -149,9 +195,13 @@ function addTool(state: State, tool: ToolRecord, name: string, path: string, alt
 }
 
 function objectSchema(state: State, schema: unknown, side: Side, path: string): Record<string, any> {
-  const { ir, complete } = compiled(state, schema, side, path);
-  if (complete && !describesObject(ir, ir)) {
-    report(state.problems, 'C_DECLARATION_INVALID', path, `The ${side} schema of a tool must describe an object.`, 'Wrap it: `z.object({ value: … })`.');
+  const result = compiled(state, schema, side, path);
+  const { ir, complete } = result;
+  if (complete && !describesObject(ir, ir) && first(state, result)) {
+    report(
+      state.problems, 'C_DECLARATION_INVALID', path, `The ${side} schema of a tool must describe an object.`,
+      'Wrap it: `z.object({ value: … })`.',
+    );
   }
   return ir;
 }
@@ -208,12 +258,27 @@ function addAgent(state: State, agent: AgentRecord, names: readonly string[]): v
   if (agent.pass?.type === 'weighted') {
     entry.pass = { type: 'weighted', weights: agent.pass.weights, threshold: typeof agent.pass.threshold === 'number' ? agent.pass.threshold : null };
   } else if (agent.pass?.type === 'predicate') {
-    entry.pass = { type: 'predicate', callback: addCallback(state, agent.pass.callback, 'pass-rule', `${name}.pass`, `${name}@${exported}.pass`) };
+    const { callback } = agent.pass;
+    const added = addCallback(state, callback, 'pass-rule', `${name}.pass`, `${name}@${exported}.pass`);
+    entry.pass = { type: 'predicate', callback: added, source: sourceText(callback) };
   }
   if (agent.evaluatorNames.length > 0 && !agent.passDefined) {
-    report(state.problems, 'C_EVAL_PASS_MISSING', path, `The export ${shown(exported)} has evaluators but no pass rule.`, 'Finish the chain with `defineEvalPass`, or do not export it.');
+    report(
+      state.problems, 'C_EVAL_PASS_MISSING', path, `The export ${shown(exported)} has evaluators but no pass rule.`,
+      'Finish the chain with `defineEvalPass`, or do not export it.',
+    );
   }
   state.agents[state.agents.length] = entry;
+}
+
+/** The source of a predicate, for display (EV-103). */
+function sourceText(callback: unknown): string {
+  if (typeof callback !== 'function') return '';
+  const text = sourceOf(callback);
+  if (text.length <= maximumSource) return text;
+  const last = codeAt(text, maximumSource - 1);
+  // Not between the halves of a character.
+  return slice(text, 0, last >= 0xd800 && last <= 0xdbff ? maximumSource - 1 : maximumSource);
 }
 
 function others(names: readonly string[], except: string): string[] {
@@ -231,10 +296,16 @@ function addTools(state: State, agent: AgentRecord, name: string, exported: stri
     if (record.standIn) continue;
     const exportName = mapGet(state.tools, record);
     const key = written ?? exportName;
-    if (key === undefined) {
-      report(state.problems, 'C_DECLARATION_INVALID', under(path, where), 'A tool in an array is named by its export, but this one is not exported.', 'Name it: `tools: { calculateTotal }`.');
-    } else if (includes(keys, key)) {
-      report(state.problems, 'C_DECLARATION_INVALID', under(path, where), `The agent has two tools named ${shown(key)}.`, 'Give each tool its own name.');
+    if (key === undefined || includes(keys, key)) {
+      if (!first(state, agent.tools[index]!)) continue;
+      const code = 'C_DECLARATION_INVALID';
+      const at = under(path, where);
+      if (key !== undefined) {
+        report(state.problems, code, at, `The agent has two tools named ${shown(key)}.`, 'Give each tool its own name.');
+      } else {
+        const message = 'A tool in an array is named by its export, but this one is not exported.';
+        report(state.problems, code, at, message, 'Name it: `tools: { calculateTotal }`.');
+      }
     } else {
       keys = append(keys, key);
       tools[key] = exportName ?? addTool(state, record, `${name}.tools.${key}`, under(path, where), `${name}@${exported}.tools.${key}`);

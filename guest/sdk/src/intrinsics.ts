@@ -17,7 +17,7 @@ export const descriptorOf = Object.getOwnPropertyDescriptor as (
 ) => PropertyDescriptor | undefined;
 
 const createObject = Object.create as (prototype: null) => Record<string, any>;
-const stringify = JSON.stringify;
+const { parse, stringify } = JSON;
 const stringTrim = String.prototype.trim;
 const stringSlice = String.prototype.slice;
 const stringCodeAt = String.prototype.charCodeAt;
@@ -26,6 +26,8 @@ const stringIndexOf = String.prototype.indexOf;
 const regExpExec = RegExp.prototype.exec;
 const regExpSource = descriptorOf(RegExp.prototype, 'source')!.get!;
 const regExpFlags = descriptorOf(RegExp.prototype, 'flags')!.get!;
+// `Function` itself does not exist in the guest.
+const functionToString = (() => {}).toString;
 const mapGetMethod = Map.prototype.get;
 const mapSetMethod = Map.prototype.set;
 const mapDeleteMethod = Map.prototype.delete;
@@ -39,6 +41,22 @@ export const codeAt = (text: string, index: number): number => apply(stringCodeA
 export const lowerCase = (text: string): string => apply(stringLower, text, []);
 export const indexOf = (text: string, part: string): number => apply(stringIndexOf, text, [part]);
 export const quote = (text: string): string => stringify(text);
+
+/** The text that a JSON string stands for, or `undefined` for what is none. */
+export function unquote(json: string): string | undefined {
+  try {
+    const text: unknown = parse(json);
+    return typeof text === 'string' ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The source text of a function. */
+export const sourceOf = (callback: unknown): string => apply(functionToString, callback as () => void, []);
+
+/** What `pattern`, which must carry neither `g` nor `y`, matches first in `text`. */
+export const firstMatch = (pattern: RegExp, text: string): string | undefined => apply(regExpExec, pattern, [text])?.[0];
 
 /** Whether `pattern`, which must carry neither `g` nor `y`, matches somewhere in `text`. */
 export const matches = (pattern: RegExp, text: string): boolean => apply(regExpExec, pattern, [text]) !== null;
@@ -57,6 +75,18 @@ export const mapSet = <K, V>(map: Map<K, V>, key: K, value: V): void => void app
 export const mapDelete = <K, V>(map: Map<K, V>, key: K): void => void apply(mapDeleteMethod, map, [key]);
 
 export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** The elements of an array as a new array, or `undefined` for anything else and for what cannot be read. */
+export function elements(value: unknown): unknown[] | undefined {
+  try {
+    if (!isArray(value)) return undefined;
+    const list: unknown[] = [];
+    for (let index = 0; index < value.length; index++) list[index] = value[index];
+    return list;
+  } catch {
+    return undefined;
+  }
+}
 
 /** `list` with `item` at its end, as a new array. */
 export function append<T>(list: readonly T[], item: T): T[] {

@@ -1,6 +1,25 @@
 // Problems are data: a wrong declaration never throws, so one compile reports everything that is wrong.
+//
+// The path of a problem in a manifest. The host looks it up in the TypeScript, so it follows what the author wrote.
+//
+//   path   := "" | export step*         "" is the module as a whole
+//   export := word | quoted             the exported name; `default` where the default export is one of several names
+//   step   := "." word | quoted | "[" index "]" | part
+//   word   := letters, digits, `_`, `$` and `-`, but no digit or `-` first
+//   quoted := "[" JSON string "]"       for other names: `agent.tools["not ok"]`
+//   part   := "[]" | ".*" | ".*(key)"   in schemas: the items of an array, the values and the keys of a record
+//
+// Behind the export stand option names: `tool.execute`, `agent.skills[0]`, `agent.limits.maxTurns`. The methods of a chain are
+//   evaluators.NAME or evaluators[N]    `defineEvaluator` with that name, or the N-th call (from 0) when its name is not a string
+//   pass, filesystem                    the argument of `defineEvalPass`, of `withFilesystem`
+//   NAME                                a method that does not exist, such as `asTool`
+// and the options of `exactDiff`, `llmJudge` and `weightedScore` follow their place: `agent.evaluators.fields.options.rules.total`.
+// Inside a schema come its properties, tuple positions `[0]`, and `.anyOf[0]`, `.oneOf[0]`, `.allOf[0]` for the sides of unions and
+// intersections; raw JSON Schemas are walked by their own keys.
+// A path names the deepest option that is wrong. When a name stands twice, as in C_EVALUATOR_DUPLICATE, the later one is meant.
+// A tool that is exported is named by its export, a tool that is not by its place in the first agent that has it.
 
-import { codeAt, includes, isObject, join, lowerCase, matches, ownKeys, quote, descriptorOf, dictionary, isArray } from './intrinsics.js';
+import { codeAt, descriptorOf, dictionary, includes, isArray, isObject, join, lowerCase, matches, ownKeys, quote } from './intrinsics.js';
 
 /** One thing wrong with a declaration. `path` is relative to the record that holds the problem. */
 export interface Problem {

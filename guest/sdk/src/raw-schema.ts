@@ -43,7 +43,10 @@ export function compileRawSchema(value: unknown, path: string, problems: Problem
   } catch (error) {
     const where = error instanceof NotJson ? under(path, error.path) : path;
     const what = error instanceof NotJson ? error.what : 'something that could not be read';
-    report(problems, 'C_SCHEMA_UNSUPPORTED', where, `A raw JSON Schema must be plain JSON data; this is ${what}.`, 'Write the schema as a literal, or use Zod.');
+    report(
+      problems, 'C_SCHEMA_UNSUPPORTED', where, `A raw JSON Schema must be plain JSON data; this is ${what}.`,
+      'Write the schema as a literal, or use Zod.',
+    );
     return dictionary();
   }
   const drafts: Drafts = { draft07: undefined, draft2020: undefined };
@@ -86,11 +89,17 @@ function inspect(schema: unknown, path: string, problems: Problems, drafts: Draf
     if (includes(onlyDraft2020, key)) drafts.draft2020 ??= where;
     if (key === '$schema') {
       if (typeof value !== 'string' || !includes(dialects, value)) {
-        report(problems, 'C_SCHEMA_UNSUPPORTED', where, 'The schema names a dialect that is not supported.', 'Use draft 2020-12 or draft-07, or leave `$schema` out.');
+        report(
+          problems, 'C_SCHEMA_UNSUPPORTED', where, 'The schema names a dialect that is not supported.',
+          'Use draft 2020-12 or draft-07, or leave `$schema` out.',
+        );
       }
     } else if (key === '$ref' || key === '$dynamicRef' || key === '$recursiveRef') {
       if (typeof value !== 'string' || codeAt(value, 0) !== 35) {
-        report(problems, 'C_SCHEMA_UNSUPPORTED', where, 'The schema refers to something outside itself.', 'Copy the schema into `$defs` and refer to it as `#/$defs/name`.');
+        report(
+          problems, 'C_SCHEMA_UNSUPPORTED', where, 'The schema refers to something outside itself.',
+          'Copy the schema into `$defs` and refer to it as `#/$defs/name`.',
+        );
       }
     } else if (includes(reserved, key)) {
       report(problems, 'C_SCHEMA_UNSUPPORTED', where, `The keyword \`${key}\` is reserved.`, 'Leave it out of raw JSON Schemas.');

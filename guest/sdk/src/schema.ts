@@ -61,7 +61,10 @@ export function compileSchema(schema: unknown, side: Side, path: string, problem
     if (walk.definitionCount > 0) root.$defs = walk.definitions;
     return root;
   } catch {
-    report(problems, 'C_SCHEMA_UNREPRESENTABLE', path, 'The schema could not be read: reading it threw.', 'Build the schema from the functions of `zod` only.');
+    report(
+      problems, 'C_SCHEMA_UNREPRESENTABLE', path, 'The schema could not be read: reading it threw.',
+      'Build the schema from the functions of `zod` only.',
+    );
     return dictionary();
   }
 }
@@ -100,7 +103,10 @@ function definitionOf(schema: unknown): any {
 }
 
 function effect(walk: Walk, path: string, construct: string, help: string): Node {
-  report(walk.problems, 'C_SCHEMA_EFFECT', path, `${construct} runs code or changes the value, which a schema that is only data cannot do.`, help);
+  report(
+    walk.problems, 'C_SCHEMA_EFFECT', path, `${construct} runs code or changes the value, which a schema that is only data cannot do.`,
+    help,
+  );
   return dictionary();
 }
 
@@ -117,7 +123,10 @@ function convert(schema: unknown, path: string, walk: Walk, slot: boolean): Node
   const opened = mapGet(walk.open, definition);
   if (opened !== undefined) {
     if (opened.steps === walk.steps) {
-      return unrepresentable(walk, path, 'A schema that contains itself without a property or item in between', 'Put the recursion inside an object property or an array.');
+      return unrepresentable(
+        walk, path, 'A schema that contains itself without a property or item in between',
+        'Put the recursion inside an object property or an array.',
+      );
     }
     opened.name ??= `s${++walk.definitionCount}`;
     return describe({ ...dictionary(), $ref: `#/$defs/${opened.name}` }, schema);
@@ -176,7 +185,10 @@ const notJson = 'Use a type that JSON has: string, number, boolean, null, array 
 function build(schema: unknown, definition: any, path: string, walk: Walk, slot: boolean): Node {
   const type = definition.type;
   if (definition.coerce === true) {
-    effect(walk, path, `\`z.coerce.${typeof type === 'string' ? type : 'any'}\``, 'Declare the type the data has, and convert it inside the callback.');
+    effect(
+      walk, path, `\`z.coerce.${typeof type === 'string' ? type : 'any'}\``,
+      'Declare the type the data has, and convert it inside the callback.',
+    );
   }
   const node = dictionary();
   switch (type) {
@@ -260,7 +272,10 @@ function build(schema: unknown, definition: any, path: string, walk: Walk, slot:
     case 'bigint':
       return definition.coerce === true ? node : unrepresentable(walk, path, 'A bigint', 'Use `z.int()`, or a string of digits.');
     case 'date':
-      return definition.coerce === true ? node : unrepresentable(walk, path, '`z.date`', 'Use `z.iso.datetime()` or `z.iso.date()`, and convert inside the callback.');
+      return definition.coerce === true ? node : unrepresentable(
+        walk, path, '`z.date`',
+        'Use `z.iso.datetime()` or `z.iso.date()`, and convert inside the callback.',
+      );
     case 'undefined':
     case 'void':
       return unrepresentable(walk, path, `\`z.${type}\``, 'Use `.optional()` on the property.');
@@ -324,7 +339,11 @@ function buildValues(node: Node, values: unknown, path: string, walk: Walk): voi
       if (value === null || typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && isFinite(value))) {
         list[list.length] = value === 0 ? 0 : value;
       } else {
-        unrepresentable(walk, path, `A literal that is ${typeof value === 'number' ? 'not a finite number' : typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`}`, notJson);
+        unrepresentable(
+          walk, path,
+          `A literal that is ${typeof value === 'number' ? 'not a finite number' : typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`}`,
+          notJson,
+        );
       }
     }
   }
@@ -375,7 +394,10 @@ function buildObject(node: Node, definition: any, path: string, walk: Walk): voi
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index]!;
     if (typeof key !== 'string' || key === '__proto__') {
-      unrepresentable(walk, path, typeof key === 'string' ? 'The property `__proto__`' : 'A property named by a symbol', 'Name properties with ordinary strings.');
+      unrepresentable(
+        walk, path, typeof key === 'string' ? 'The property `__proto__`' : 'A property named by a symbol',
+        'Name properties with ordinary strings.',
+      );
       continue;
     }
     properties[key] = convertInside(shape[key], member(path, key), walk, true);
@@ -423,7 +445,10 @@ function buildRecord(node: Node, definition: any, path: string, walk: Walk): voi
     patterns[keys.pattern] = values;
     node.patternProperties = patterns;
   } else {
-    unrepresentable(walk, path, 'A loose record whose keys are not described by one pattern', 'Use `z.record`, or keys made by `z.string().regex()`.');
+    unrepresentable(
+      walk, path, 'A loose record whose keys are not described by one pattern',
+      'Use `z.record`, or keys made by `z.string().regex()`.',
+    );
   }
 }
 
@@ -561,7 +586,10 @@ function buildIntersection(schema: unknown, path: string, walk: Walk): Node {
     }
     if (kind === 'object' && definitionOf(definitionOf(inner).catchall)?.type === 'never') {
       if (node.type !== 'object') {
-        unrepresentable(walk, side.path, 'An intersection with a strict object that is recursive or nullable', 'Merge the sides into one `z.strictObject`.');
+        unrepresentable(
+          walk, side.path, 'An intersection with a strict object that is recursive or nullable',
+          'Merge the sides into one `z.strictObject`.',
+        );
       } else {
         strict++;
         delete node.additionalProperties;
@@ -620,11 +648,17 @@ function buildDefault(definition: any, path: string, walk: Walk, slot: boolean):
   const before = walk.problems.length;
   const node = convert(definition.innerType, path, walk, slot);
   if (walk.side === 'output') {
-    report(walk.problems, 'C_SCHEMA_EFFECT', path, `\`${name}\` fills in a value, which only input schemas may do.`, 'Return the value from the callback.');
+    report(
+      walk.problems, 'C_SCHEMA_EFFECT', path, `\`${name}\` fills in a value, which only input schemas may do.`,
+      'Return the value from the callback.',
+    );
     return node;
   }
   if (!slot) {
-    report(walk.problems, 'C_SCHEMA_EFFECT', path, `\`${name}\` has a meaning only on a property of an object.`, 'Move it to the property.');
+    report(
+      walk.problems, 'C_SCHEMA_EFFECT', path, `\`${name}\` has a meaning only on a property of an object.`,
+      'Move it to the property.',
+    );
     return node;
   }
   if (definition.defaultIsFunction === true) {
@@ -636,7 +670,10 @@ function buildDefault(definition: any, path: string, walk: Walk, slot: boolean):
     // Zod calls a function for every read; without the mark that our copy of Zod sets, two different answers give it away.
     if (!sameJson(value, copyJson(definition.defaultValue))) throw new NotJson('', 'a different value each time');
     if (walk.problems.length === before && !walk.hostOnly && !stands(definition, value)) {
-      effect(walk, path, `\`${name}\` with a value that its own schema would refuse or change`, 'Give a default that the schema accepts as it is.');
+      effect(
+        walk, path, `\`${name}\` with a value that its own schema would refuse or change`,
+        'Give a default that the schema accepts as it is.',
+      );
       return node;
     }
     node.default = value;
@@ -679,11 +716,17 @@ function checked(node: Node, definition: any, type: string, path: string, walk: 
 function applyCheck(node: Node, check: any, type: string, path: string, walk: Walk): void {
   const name = check?.check;
   if (name === 'custom' || check === undefined) {
-    effect(walk, path, '`.refine`, `.superRefine` or `.check`', 'Check it inside `execute` and throw, or express it with `.min()`, `.max()` or `.regex()`.');
+    effect(
+      walk, path, '`.refine`, `.superRefine` or `.check`',
+      'Check it inside `execute` and throw, or express it with `.min()`, `.max()` or `.regex()`.',
+    );
     return;
   }
   if (name === 'overwrite') {
-    effect(walk, path, 'A check that rewrites the value, such as `.trim` or `.toLowerCase`,', 'Accept the value as it comes, and rewrite it inside the callback.');
+    effect(
+      walk, path, 'A check that rewrites the value, such as `.trim` or `.toLowerCase`,',
+      'Accept the value as it comes, and rewrite it inside the callback.',
+    );
     return;
   }
   if (typeof check.when === 'function' && !addedByZod(check, 'when')) {

@@ -156,7 +156,7 @@ test('all problems are reported at once and no callback runs', async () => {
     'C_EVALUATORS_CLOSED agent.evaluators.late',
     'C_EVALUATOR_DUPLICATE agent.evaluators.gen',
     'C_EVALUATOR_INVALID agent.evaluators.odd',
-    'C_EVALUATOR_NAME_INVALID agent.evaluators',
+    'C_EVALUATOR_NAME_INVALID agent.evaluators["1st"]',
     'C_EVAL_PASS_TWICE agent.pass',
     'C_EXACT_DIFF_MIXED agent.evaluators.diff.options.paths',
     'C_EXACT_DIFF_OPTIONS agent.evaluators.diff.options.rules.$.ignore',
@@ -170,7 +170,7 @@ test('all problems are reported at once and no callback runs', async () => {
     'C_SCHEMA_EFFECT broken.inputSchema.nested.name',
     'C_SCHEMA_UNREPRESENTABLE broken.inputSchema.when',
     'C_THRESHOLD_INVALID agent.pass.threshold',
-    'C_UNSUPPORTED_API asTool',
+    'C_UNSUPPORTED_API agent.asTool',
     'C_WEIGHTS_INVALID agent.pass.weights.gen',
     'C_WEIGHTS_UNKNOWN_SCORE agent.pass.weights.jugde',
   ]);
@@ -214,18 +214,40 @@ test('exactDiff options', async () => {
   for (const path of ['$', '$[]', '$[].name', 'a', 'a.b', 'a[]', 'a[].b', 'm[][]', '["a.b"]', 'a["b c"].d', '$["x"]']) {
     assert.deepEqual(run({ rules: { [` ${path} `]: {} } }), { rules: { [path]: {} } }, path);
   }
-  for (const path of ['', 'a.', '.a', 'a..b', 'a[0]', '$a', 'a b', 'a]', '$.', 'a[].']) {
+  for (const path of ['', 'a.', '.a', 'a..b', 'a[0]', '$a', 'a b', 'a]', '$.', 'a[].', '["\\q"]', '["a]']) {
     assert.match(run({ rules: { [path]: {} } })[0], /^C_EXACT_DIFF_RULE_PATH/, path);
   }
   assert.deepEqual(run({ rules: { items: { order: 'unordered', matchBy: ['a.b', 'c'], items: 'exactly' } } }), {
     rules: { items: { order: 'unordered', items: 'exactly', matchBy: ['a.b', 'c'] } },
   });
   assert.deepEqual(run({ rules: { items: { matchBy: 'a' } } }), ['C_EXACT_DIFF_OPTIONS ~.rules.items.matchBy']); // EV-64
-  assert.deepEqual(run({ rules: { a: { ignore: true, order: 'ordered' } } }), ['C_EXACT_DIFF_OPTIONS ~.rules.a']); // EV-60
+  assert.deepEqual(run({ rules: { a: { ignore: true, order: 'ordered' } } }), ['C_EXACT_DIFF_OPTIONS ~.rules.a.ignore']); // EV-60
   assert.deepEqual(run({ rules: { a: { ignore: false } } }), ['C_EXACT_DIFF_OPTIONS ~.rules.a.ignore']);
   assert.deepEqual(run({ rules: { a: { numericTolerance: -1 } } }), ['C_EXACT_DIFF_OPTIONS ~.rules.a.numericTolerance']); // EV-66
   assert.deepEqual(run({ rules: {}, allowExtraFields: true }), ['C_EXACT_DIFF_MIXED ~.allowExtraFields']); // EV-71
-  assert.deepEqual(run({ rules: { a: {}, ' a': {} } }), ['C_EXACT_DIFF_RULE_PATH ~.rules[" a"]']);
+  for (const [one, other] of [['a', ' a'], ['a', '["a"]'], ['a.b', '$.a["b"]'], ['["x y"]', '$["x\\u0020y"]'], ['$[].a', '$[]["a"]']]) {
+    const [problem, ...more] = run({ rules: { [one]: {}, [other]: {} } });
+    assert.deepEqual([problem.split(' ')[0], more], ['C_EXACT_DIFF_RULE_PATH', []], other); // One place, spelled twice.
+  }
+  assert.deepEqual(run({ paths: ['a', '$.a'] }), ['C_EXACT_DIFF_RULE_PATH ~.paths[1]']);
+  assert.deepEqual(run({ rules: { items: { order: 'unordered', matchBy: ['a', 'b[]', 'a'] } } }), [
+    'C_EXACT_DIFF_OPTIONS ~.rules.items.matchBy[1]',
+    'C_EXACT_DIFF_OPTIONS ~.rules.items.matchBy[2]',
+  ]);
+  assert.deepEqual(run({ rules: { items: { order: 'unordered', matchBy: [] } } }), ['C_EXACT_DIFF_OPTIONS ~.rules.items.matchBy']);
+  assert.deepEqual(run({ rules: { 'm[][]': { items: 'exactly' } } }), ['C_EXACT_DIFF_OPTIONS ~.rules["m[][]"].items']);
+  assert.deepEqual(run({ rules: { $: { ignore: true } } }), ['C_EXACT_DIFF_OPTIONS ~.rules.$.ignore']); // D-52
+  assert.deepEqual(run({ rules: { a: { order: 'sorted', items: 1, allowExtraFields: 'no', numericTolerance: Infinity, tolerance: 1 } } }).sort(), [
+    'C_EXACT_DIFF_OPTIONS ~.rules.a.allowExtraFields',
+    'C_EXACT_DIFF_OPTIONS ~.rules.a.items',
+    'C_EXACT_DIFF_OPTIONS ~.rules.a.numericTolerance',
+    'C_EXACT_DIFF_OPTIONS ~.rules.a.order',
+    'C_EXACT_DIFF_OPTIONS ~.rules.a.tolerance',
+  ]);
+  const deep = (count) => Array(count).fill('a').join('.');
+  assert.deepEqual(run({ rules: { [deep(64)]: {} } }), { rules: { [deep(64)]: {} } }); // D-50
+  assert.match(run({ rules: { [deep(65)]: {} } })[0], /^C_EXACT_DIFF_RULE_PATH/);
+  assert.deepEqual(run({ rules: {}, paths: ['a'], unorderedPaths: ['a'], numericTolerance: 1, allowExtraFields: true }).length, 4); // EV-71
   assert.deepEqual(run({ paths: ['lineItems[0].sku', 'total'], unorderedPaths: ['groups[].members'] }), {
     paths: ['lineItems[0].sku', 'total'],
     unorderedPaths: ['groups[].members'],
