@@ -5,6 +5,7 @@ use crate::abi::MAX_DEPTH;
 use crate::outcome::{LogLevel, LogLine};
 use serde::de::Deserialize;
 use serde_json::Value;
+use thiserror::Error;
 
 /// Bytes of a log line's header: one of level, four of length.
 const LOG_HEADER_BYTES: usize = 5;
@@ -18,17 +19,38 @@ pub(crate) fn copy(memory: &[u8], offset: u32, length: u32, limit: usize) -> Opt
     memory.get(start..start.checked_add(length)?).map(<[u8]>::to_vec)
 }
 
-/// Parses JSON that nests at most 128 levels deep. Neither parsing nor dropping such a value can exhaust a stack.
-pub(crate) fn parse(text: &[u8]) -> Option<Value> {
-    let text = std::str::from_utf8(text).ok()?;
-    if depth(text.as_bytes()) > MAX_DEPTH {
-        return None;
+/// Why a text is not taken for JSON.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum JsonError {
+    /// It nests deeper than 128 levels (D-34).
+    #[error("it nests deeper than {MAX_DEPTH} levels")]
+    TooDeep,
+    /// It is not JSON, or not UTF-8.
+    #[error(transparent)]
+    Syntax(#[from] serde_json::Error),
+}
+
+/// Parses JSON from anybody: at most 128 levels, the depth that a callback takes and gives. Neither parsing nor dropping such a
+/// value can exhaust a stack.
+///
+/// # Errors
+/// When the text nests deeper, is not UTF-8 or not one JSON value.
+pub fn parse_json(text: &[u8]) -> Result<Value, JsonError> {
+    if depth(text) > MAX_DEPTH {
+        return Err(JsonError::TooDeep);
     }
-    let mut reader = serde_json::Deserializer::from_str(text);
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    // serde_json's own limit is one level below ours.
     reader.disable_recursion_limit();
-    let value = Value::deserialize(&mut reader).ok()?;
-    reader.end().ok()?;
-    Some(value)
+    let value = Value::deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(value)
+}
+
+/// [`parse_json`] for text of the guest, whose mistakes are nobody's business.
+pub(crate) fn parse(text: &[u8]) -> Option<Value> {
+    parse_json(text).ok()
 }
 
 /// How deep the containers of a JSON text nest. On text that is not JSON the answer is still at least what a parser

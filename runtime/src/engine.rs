@@ -30,8 +30,8 @@ impl Base {
     /// Both.
     pub(crate) const ALL: [Self; 2] = [Self::Sdk, Self::Zod];
 
-    /// The name in artifacts and bundles.
-    pub(crate) fn name(self) -> &'static str {
+    /// The name in artifacts and bundles: `sdk` or `zod`.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Sdk => "sdk",
             Self::Zod => "zod",

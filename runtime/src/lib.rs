@@ -29,6 +29,7 @@ mod schema;
 #[cfg(feature = "compiler")]
 mod split;
 
+pub use boundary::{JsonError, parse_json};
 pub use bundle::{
     BUNDLE_FORMAT, Bundle, BundleFile, CallbackDeclaration, CallbackKind, Manifest, ModuleSet, ModuleSource, Problem,
     SourceFile,
@@ -41,4 +42,5 @@ pub use evaluate::Evaluation;
 pub use image::{Image, PAGE_BYTES};
 pub use limits::Limits;
 pub use outcome::{LogLevel, LogLine, Logs, Outcome, Usage};
+pub use schema::{ConditionalKeyword, DataSchema, PartialSchemaError, SchemaError, SchemaViolation, partial_schema};
 pub use tokio_util::sync::CancellationToken;

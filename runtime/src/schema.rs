@@ -4,18 +4,23 @@
 //! every check has a fixed amount of [`Fuel`]: a check ends within about a second whatever it is given.
 //!
 //! A root with `$schema` is raw JSON Schema, which the `jsonschema` crate validates ([`raw`]). A root without is the schema
-//! IR of `guest/sdk/SCHEMA-IR.md`, a small language of its own ([`ir`]).
+//! IR of `guest/sdk/SCHEMA-IR.md`, a small language of its own ([`ir`]). [`partial`] derives the schema of a partial value
+//! from either.
 
 mod check;
 mod format;
 mod ir;
+mod partial;
 mod pattern;
 mod raw;
 mod violation;
 
+pub use partial::{ConditionalKeyword, PartialSchemaError, partial_schema};
 use serde_json::Value;
 use std::borrow::Cow;
-pub(crate) use violation::Violation;
+use thiserror::Error;
+pub use violation::SchemaViolation;
+pub(crate) use violation::SchemaViolation as Violation;
 
 /// Levels of JSON in a schema and in a value.
 const MAX_DEPTH: usize = 128;
@@ -39,12 +44,7 @@ enum Kind {
 impl Schema {
     /// The error is a sentence.
     pub fn compile(schema: &Value) -> Result<Self, String> {
-        if !is_shallow(schema, MAX_DEPTH) {
-            return Err(format!("The schema has more than {MAX_DEPTH} levels."));
-        }
-        if size(schema) > MAX_NODES {
-            return Err(format!("The schema has more than {MAX_NODES} parts."));
-        }
+        bounded(schema)?;
         Ok(Self(if schema.get("$schema").is_some() {
             Kind::Raw(Box::new(raw::Schema::compile(schema)?))
         } else {
@@ -64,6 +64,76 @@ impl Schema {
             Kind::Raw(schema) => schema.check(&value).map(|()| value),
         }
     }
+}
+
+/// A compiled schema, for hosts that check data without a bundle.
+///
+/// It is one of a [`Manifest`](crate::Manifest), or the partial one that [`partial_schema`] derives: with `$schema` a raw JSON
+/// Schema (draft 2020-12 or draft-07), without it the schema IR of `guest/sdk/SCHEMA-IR.md`. Schema and values may come
+/// from strangers: both are bounded, and so is the work of a check.
+///
+/// ```
+/// # use callcell_runtime::DataSchema;
+/// # use serde_json::json;
+/// let schema = DataSchema::compile(&json!({
+///     "type": "object", "properties": { "total": { "type": "number" } }, "x-unknownKeys": "strip"
+/// }))?;
+/// assert_eq!(*schema.check(&json!({ "total": 1, "note": "x" }))?, json!({ "total": 1 }));
+/// let violation = schema.check(&json!({ "total": "1" })).unwrap_err();
+/// assert_eq!((violation.path.as_str(), violation.expected.as_str()), ("$.total", "a number"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct DataSchema(Schema);
+
+impl DataSchema {
+    /// Compiles a schema.
+    ///
+    /// # Errors
+    /// When it is not a schema of either kind, or too large.
+    pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
+        Schema::compile(schema).map(Self).map_err(SchemaError)
+    }
+
+    /// The value as the schema gives it back: an IR drops the keys it strips and fills in its defaults, a raw schema
+    /// changes nothing. It is a copy only if something changed.
+    ///
+    /// # Errors
+    /// The first place where the value does not match.
+    pub fn check<'v>(&self, value: &'v Value) -> Result<Cow<'v, Value>, SchemaViolation> {
+        if !is_shallow(value, MAX_DEPTH) {
+            return Err(Violation::new([], format!("a value of at most {MAX_DEPTH} levels")));
+        }
+        self.0.check_cow(Cow::Borrowed(value))
+    }
+}
+
+impl std::fmt::Debug for DataSchema {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("DataSchema").finish_non_exhaustive()
+    }
+}
+
+/// A schema that cannot be compiled. The message is a sentence about the schema.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{0}")]
+pub struct SchemaError(String);
+
+impl SchemaError {
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        "C_SCHEMA_UNSUPPORTED"
+    }
+}
+
+/// Refuses what would be too deep or too large to look at. The error is a sentence.
+fn bounded(schema: &Value) -> Result<(), String> {
+    if !is_shallow(schema, MAX_DEPTH) {
+        return Err(format!("The schema has more than {MAX_DEPTH} levels."));
+    }
+    if size(schema) > MAX_NODES {
+        return Err(format!("The schema has more than {MAX_NODES} parts."));
+    }
+    Ok(())
 }
 
 /// Work that is left. One unit takes 50 ns at most, and usually far less.

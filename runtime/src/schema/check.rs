@@ -3,10 +3,9 @@
 //! Checking and normalising are the two steps of SCHEMA-IR.md. The second runs only when the first met something to strip or
 //! to fill in.
 
-use super::Fuel;
-use super::MAX_DEPTH;
 use super::ir::{Array, Filling, Id, Items, Kind, Node, Numbers, Object, Schema, Text, Unknown, copy_cost, fits_depth};
-use super::violation::{Step, Violation, counted, one_of, type_name};
+use super::violation::{Step, counted, one_of, type_name};
+use super::{Fuel, MAX_DEPTH, Violation};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -387,11 +386,17 @@ impl<'s> Check<'s> {
             return false;
         }
         for branches in [&node.any_of, &node.one_of] {
-            if !branches.is_empty() {
-                let fitting =
-                    branches.iter().find(|&&branch| self.valid(branch, value, &mut Walk::default(), calls + 1));
-                return fitting.is_some_and(|&branch| self.normalise(branch, value, level, calls + 1));
+            if branches.is_empty() {
+                continue;
             }
+            let partial = self.schema.partial;
+            let fits = |branch: &&Id| self.valid(**branch, value, &mut Walk::default(), calls + 1);
+            if partial {
+                // A part of a value tells little about which branch was meant: what any of them knows stays.
+                let fitting: Vec<Id> = branches.iter().filter(fits).copied().collect();
+                return !fitting.is_empty() && self.merged(&fitting, value, level, calls);
+            }
+            return branches.iter().find(fits).is_some_and(|&branch| self.normalise(branch, value, level, calls + 1));
         }
         match (value, &node.array, &node.object) {
             (Value::Array(items), Some(rules), _) if !rules.prefix.is_empty() || !matches!(rules.items, Items::Any) => {

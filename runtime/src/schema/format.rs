@@ -123,8 +123,17 @@ fn jwt(text: &str, algorithm: Option<&str>) -> bool {
     };
     let Some(header) = base64(header) else { return false };
     let Ok(Value::Object(header)) = serde_json::from_str(&header) else { return false };
-    let alg = header.get("alg").and_then(Value::as_str).unwrap_or_default();
-    !alg.is_empty() && header.get("typ").is_none_or(|typ| typ == "JWT") && algorithm.is_none_or(|wanted| wanted == alg)
+    // Zod asks for an `alg` that JavaScript counts as true, of whatever type.
+    let is_true = |value: &Value| match value {
+        Value::Null => false,
+        Value::Bool(value) => *value,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(_) | Value::Object(_) => true,
+    };
+    let alg = header.get("alg").filter(|alg| is_true(alg));
+    alg.is_some_and(|alg| algorithm.is_none_or(|wanted| alg == wanted))
+        && header.get("typ").is_none_or(|typ| typ == "JWT")
 }
 
 /// What JavaScript's `atob` answers: every byte becomes the letter of that number.
@@ -251,6 +260,13 @@ mod tests {
                 && accepts(&any, &token("eyJhbGciOiJub25lIn0="))
                 && !accepts(&wanted, &token("eyJhbGciOiJub25lIn0="))
         );
+        // {"alg":1}, {"alg":{}}: Zod does not ask for text. {"alg":0}, {"alg":false}, {"alg":null}
+        for odd in ["eyJhbGciOjF9", "eyJhbGciOnt9fQ"] {
+            assert!(accepts(&any, &token(odd)) && !accepts(&wanted, &token(odd)), "{odd}");
+        }
+        for bad in ["eyJhbGciOjB9", "eyJhbGciOmZhbHNlfQ", "eyJhbGciOm51bGx9"] {
+            assert!(!accepts(&any, &token(bad)), "{bad}");
+        }
         for bad in ["eyJhbGciOiJIUzI1NiIsInR5cCI6IngifQ", "eyJhbGciOiIifQ", "WzFd", "", "%%%%", "e"] {
             assert!(!accepts(&any, &token(bad)), "{bad}");
         }

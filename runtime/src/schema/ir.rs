@@ -15,9 +15,13 @@ use std::sync::Arc;
 /// An index into [`Schema::nodes`].
 pub(super) type Id = usize;
 
+/// Marks the root of a schema that [`super::partial`] derived. Its unions keep what any fitting branch knows.
+pub(super) const PARTIAL: &str = "x-partial";
+
 /// A compiled schema; the root is node 0.
 pub(super) struct Schema {
     pub nodes: Vec<Node>,
+    pub partial: bool,
 }
 
 /// One schema. All parts must hold.
@@ -225,7 +229,12 @@ impl Schema {
             compiler.place = vec!["$defs".into(), name.clone()];
             compiler.fill(id, schema, Position::Inner)?;
         }
-        let mut schema = Self { nodes: compiler.nodes };
+        let partial = match ir.get(PARTIAL) {
+            None => false,
+            Some(Value::Bool(true)) => true,
+            Some(_) => return Err(format!("The schema has `{PARTIAL}`, which is not `true`.")),
+        };
+        let mut schema = Self { nodes: compiler.nodes, partial };
         schema.refuse_endless_chains()?;
         schema.order_properties();
         schema.mark_changes();
@@ -394,7 +403,7 @@ impl<'a> Compiler<'a> {
         let Some(reference) = map.get("$ref") else { return Ok(None) };
         if let Some(keyword) = map.keys().find(|keyword| {
             !(matches!(keyword.as_str(), "$ref" | "description" | "default")
-                || *keyword == "$defs" && position == Position::Root)
+                || matches!(keyword.as_str(), "$defs" | PARTIAL) && position == Position::Root)
         }) {
             return Err(format!("has `{keyword}` beside `$ref`"));
         }
@@ -451,6 +460,7 @@ impl<'a> Compiler<'a> {
         match keyword {
             "description" | "default" => {}
             "$defs" if position == Position::Root => {}
+            PARTIAL if position == Position::Root => {}
             "type" => node.kind = Some(kind(value)?),
             "const" => node.values = Some(values(std::slice::from_ref(value), keyword)?),
             "enum" if !map.contains_key("const") => {
@@ -596,7 +606,15 @@ impl<'a> Compiler<'a> {
 fn is_known(keyword: &str) -> bool {
     matches!(
         keyword,
-        "$defs" | "enum" | "format" | "x-hostname" | "x-protocol" | "x-algorithm" | "x-unknownKeys" | "x-discriminator"
+        "$defs"
+            | "enum"
+            | "format"
+            | "x-hostname"
+            | "x-protocol"
+            | "x-algorithm"
+            | "x-unknownKeys"
+            | "x-discriminator"
+            | PARTIAL
     )
 }
 

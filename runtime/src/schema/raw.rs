@@ -6,8 +6,8 @@
 //! `pattern` is checked by [`Pattern`], whose cost is bounded.
 
 use super::pattern::Pattern;
-use super::violation::{Step, Violation, counted, one_of, quoted, type_name};
-use super::{Fuel, MAX_CHAIN, MAX_PATTERN_MEMORY, MAX_PATTERNS, bytes, depth, endless, size};
+use super::violation::{Step, counted, one_of, quoted, type_name};
+use super::{Fuel, MAX_CHAIN, MAX_PATTERN_MEMORY, MAX_PATTERNS, Violation, bytes, depth, endless, size};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, Keyword, PatternOptions, ValidationError};
 use serde_json::{Map, Value, json};
@@ -266,7 +266,7 @@ impl<'i> Keyword<'i> for Checked {
 }
 
 /// What a keyword holds.
-enum Holds {
+pub(super) enum Holds {
     /// A schema or a list of schemas for the value itself.
     InPlace,
     /// The same by name.
@@ -281,7 +281,7 @@ enum Holds {
     Nothing,
 }
 
-fn holds(keyword: &str) -> Holds {
+pub(super) fn holds(keyword: &str) -> Holds {
     match keyword {
         "not" | "if" | "then" | "else" | "allOf" | "anyOf" | "oneOf" => Holds::InPlace,
         "dependentSchemas" | "dependencies" => Holds::InPlaceByName,
@@ -573,7 +573,7 @@ fn escaped(name: &str) -> String {
 }
 
 /// A JSON pointer in a reference.
-fn encoded(pointer: &str) -> String {
+pub(super) fn encoded(pointer: &str) -> String {
     let mut result = String::new();
     for byte in pointer.bytes() {
         match byte {
@@ -587,7 +587,7 @@ fn encoded(pointer: &str) -> String {
 }
 
 /// A reference with its percent escapes resolved.
-fn decoded(reference: &str) -> Option<String> {
+pub(super) fn decoded(reference: &str) -> Option<String> {
     if !reference.contains('%') {
         return Some(reference.to_owned());
     }

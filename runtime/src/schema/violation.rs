@@ -1,13 +1,15 @@
 //! Says where and why a value does not match, without telling anything about the value (D-42).
 
 use serde_json::Value;
+use thiserror::Error;
 
-const MAX_PATH: usize = 512;
+pub(super) const MAX_PATH: usize = 512;
 const MAX_EXPECTED: usize = 512;
 
 /// The first place where a value does not match.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Violation {
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("the value does not match the schema at `{path}`: {expected}")]
+pub struct SchemaViolation {
     /// Where in the value, as `$.items[2].price`. A key that the schema does not name is data and appears as `.*`.
     pub path: String,
     /// What the schema asks for there; derived from the schema alone (D-42).
@@ -24,7 +26,7 @@ pub(super) enum Step<'a> {
     Anything,
 }
 
-impl Violation {
+impl SchemaViolation {
     pub(super) fn new<'a>(path: impl IntoIterator<Item = Step<'a>>, expected: impl Into<String>) -> Self {
         let mut text = String::from("$");
         for step in path {
@@ -58,7 +60,7 @@ fn is_identifier(key: &str) -> bool {
 }
 
 /// At most `limit` bytes; a cut shows as `…`.
-fn cut(mut text: String, limit: usize) -> String {
+pub(super) fn cut(mut text: String, limit: usize) -> String {
     if text.len() > limit {
         let mut end = limit - '…'.len_utf8();
         while !text.is_char_boundary(end) {
@@ -109,7 +111,7 @@ pub(super) fn type_name(name: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{SchemaViolation as Violation, *};
 
     #[test]
     fn paths_are_those_of_javascript() {
