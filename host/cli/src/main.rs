@@ -8,7 +8,7 @@ use cli::environment::Environment;
 use cli::exit::Exit;
 use cli::failure::Failure;
 use cli::render::Terminal;
-use cli::{build, call, engine};
+use cli::{build, call, check, engine, init, inspect, test};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -21,19 +21,24 @@ fn main() -> ExitCode {
     };
     let terminal = Terminal::new();
     match run(&arguments.command, &terminal) {
-        Ok(()) => Exit::Ok,
+        Ok(exit) => exit,
         Err(error) => report(&Failure::from(error), arguments.command.wants_json(), &terminal),
     }
     .into()
 }
 
-fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<()> {
+fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<Exit> {
     let environment = Environment::read()?;
     match command {
-        Command::Call(arguments) => call::run(arguments, &environment, terminal),
-        Command::Build(arguments) => build::run(arguments, &environment, terminal),
-        Command::Engine(arguments) => engine::run(arguments, &environment, terminal),
+        Command::Call(arguments) => call::run(arguments, &environment, terminal)?,
+        Command::Init(arguments) => init::run(arguments, terminal)?,
+        Command::Check(arguments) => return check::run(arguments, &environment, terminal),
+        Command::Test(arguments) => return test::run(arguments, &environment, terminal),
+        Command::Build(arguments) => build::run(arguments, &environment, terminal)?,
+        Command::Inspect(arguments) => inspect::run(arguments, &environment, terminal)?,
+        Command::Engine(arguments) => engine::run(arguments, &environment, terminal)?,
     }
+    Ok(Exit::Ok)
 }
 
 fn report(failure: &Failure, json: bool, terminal: &Terminal) -> Exit {

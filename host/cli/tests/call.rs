@@ -1,62 +1,17 @@
 //! The program as people and scripts use it: output, error output, exit code.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use serde_json::{Value, json};
+mod common;
+
+use common::{Run, cache, callcell, command, run};
+use serde_json::json;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::path::Path;
+use std::process::Stdio;
 
 const TAX: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/tax/tools.ts");
 const HUNDRED: &str = r#"{"subtotal":100}"#;
-
-struct Run {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Run {
-    /// The one JSON object on standard output.
-    fn json(&self) -> Value {
-        assert_eq!(self.stdout.lines().count(), 1, "{}", self.stdout);
-        serde_json::from_str(&self.stdout).unwrap()
-    }
-
-    /// Exit code, and the error's code in brackets at the end of its sentence.
-    fn failed(&self, exit: i32, code: &str) {
-        assert_eq!(self.code, Some(exit), "{}", self.stderr);
-        assert_eq!(self.stdout, "");
-        assert!(self.stderr.contains(&format!(" [{code}]\n")), "{}", self.stderr);
-    }
-}
-
-fn command(arguments: &[&str], cache: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_callcell"));
-    command.args(arguments).env("CALLCELL_CACHE_DIR", cache).env_remove("CALLCELL_SCRIPTS").stdin(Stdio::null());
-    command
-}
-
-/// One cache for all tests, filled by the first.
-fn cache() -> &'static Path {
-    static CACHE: OnceLock<PathBuf> = OnceLock::new();
-    CACHE.get_or_init(|| {
-        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli-cache");
-        assert!(command(&["engine"], &cache).output().unwrap().status.success());
-        cache
-    })
-}
-
-fn run(mut command: Command) -> Run {
-    let output = command.output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Run { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
-}
-
-fn callcell(arguments: &[&str]) -> Run {
-    run(command(arguments, cache()))
-}
 
 fn with_stdin(arguments: &[&str], input: &[u8]) -> Run {
     let mut command = command(arguments, cache());
@@ -398,8 +353,10 @@ fn what_is_no_project_is_named() {
     callcell(&["call", &path("empty.cell"), "a", "{}"]).failed(4, "BUNDLE_DAMAGED");
     callcell(&["call", &path("none.cell"), "a", "{}"]).failed(4, "FILE_UNREADABLE");
     callcell(&["call", &path("none.ts"), "a", "{}"]).failed(4, "FILE_UNREADABLE");
-    callcell(&["call", &path("data.json"), "a", "{}"]).failed(3, "C_IMPORT_UNSUPPORTED");
-    callcell(&["call", &path(""), "a", "{}"]).failed(2, "PROJECT_IS_FOLDER");
+    callcell(&["call", &path("data.json"), "a", "{}"]).failed(2, "C_IMPORT_UNSUPPORTED");
+    let folder = callcell(&["call", &path(""), "a", "{}"]);
+    folder.failed(2, "C_IMPORT_UNSUPPORTED");
+    assert!(folder.stderr.contains("hint: give a file, or name it as `main`"), "{}", folder.stderr);
     callcell(&["build", TAX, "-o", &path("a.zip")]).failed(2, "BUNDLE_NAME");
     callcell(&["build", TAX, "-o", &path("none/a.cell")]).failed(4, "FILE_UNWRITABLE");
 }

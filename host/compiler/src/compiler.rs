@@ -8,7 +8,10 @@ use crate::project::Project;
 use crate::source::{Location, Source};
 use crate::transform::{self, JavaScript};
 use crate::{Checked, Compilation, CompileError, checks, errors, evaluate};
-use callcell_runtime::{Engine, EvaluateError, Evaluation, Manifest, ModuleSet, ModuleSource, Problem, SourceFile};
+use callcell_runtime::{
+    Engine, EvaluateError, Evaluation, Manifest, ModuleSet, ModuleSource, PartialSchemaError, Problem, SourceFile,
+    partial_schema,
+};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -75,6 +78,8 @@ impl Compiler {
         };
         found.extend(evaluate::problems(&graph, &modules, &evaluation));
         let missing = missing_folders(project, &evaluation.manifest);
+        let conditional = conditional_outputs(&evaluation.manifest);
+        found.extend(conditional.iter().map(|problem| evaluate::declaration(&graph, &modules, problem)));
         // The SDK has looked at the path already.
         let known = |problem: &&Problem| evaluation.problems.iter().all(|it| it.path != problem.path);
         found.extend(missing.iter().filter(known).map(|it| evaluate::declaration(&graph, &modules, it)));
@@ -247,6 +252,34 @@ fn missing_folders(project: &Project, manifest: &Manifest) -> Vec<Problem> {
         }
         if let Some(folder) = agent.get("filesystem").and_then(|it| it.get("cwd")).and_then(Value::as_str) {
             look("working directory", format!("{export}.filesystem.cwd"), folder);
+        }
+    }
+    problems
+}
+
+/// Output schemas of agents with evaluators that have no partial form: what a dataset expects of an answer may leave out anything,
+/// and such a schema could not tell whether it fits (EV-39 to EV-42).
+fn conditional_outputs(manifest: &Manifest) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for agent in &manifest.agents {
+        let evaluated = agent["evaluators"].as_array().is_some_and(|evaluators| !evaluators.is_empty());
+        let Some(schema) = agent.get("outputSchema").filter(|_| evaluated) else { continue };
+        let Err(error) = partial_schema(schema) else { continue };
+        let export = agent["export"].as_str().unwrap_or_default();
+        let problem = |path: String, message: String| Problem {
+            code: error.code().to_owned(),
+            path,
+            message,
+            help: Some(
+                "Leave the condition out and check it in an evaluator, or take the evaluators off the agent.".into(),
+            ),
+        };
+        match &error {
+            PartialSchemaError::Conditional(found) => problems.extend(found.iter().map(|it| {
+                let message = format!("The keyword `{}` cannot hold for a partial expectation.", it.keyword);
+                problem(format!("{export}.outputSchema.{}", it.path), message)
+            })),
+            error => problems.push(problem(format!("{export}.outputSchema"), error.to_string())),
         }
     }
     problems

@@ -133,7 +133,8 @@ fn look(source: &Source, export: &str, steps: &[Step]) -> Found {
                 return walk.found;
             }
             Statement::ExportNamedDeclaration(list) => {
-                for specifier in list.specifiers.iter().filter(|it| checks::export_name(&it.exported) == export) {
+                let mut specifiers = list.specifiers.iter();
+                if let Some(specifier) = specifiers.find(|it| checks::export_name(&it.exported) == export) {
                     walk.root(&checks::export_name(&specifier.local), steps);
                     return walk.found;
                 }

@@ -891,7 +891,7 @@ export const t = createTool({
     std::fs::remove_file(files.path().join("rate.ts")).unwrap();
     assert_eq!(
         codes(&compiler.compile(&project).unwrap_err()),
-        ["a.ts:2:33 C_IMPORT_UNSUPPORTED"],
+        ["a.ts:2:33 C_IMPORT_UNSUPPORTED missing-module"],
         "a file that is gone is noticed"
     );
     write("export type Rate = number;\nexport const rate = 1;\n");

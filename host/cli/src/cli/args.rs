@@ -22,9 +22,21 @@ pub enum Command {
     /// Call one callback of a project or a bundle and print its result as JSON.
     #[command(after_help = after_help())]
     Call(CallArguments),
+    /// Write a new project: types, a working example, inputs to test it with.
+    #[command(after_help = after_help())]
+    Init(InitArguments),
+    /// Compile a project and report everything that is wrong with it.
+    #[command(after_help = after_help())]
+    Check(CheckArguments),
+    /// Run callbacks on example inputs from JSON files, and compare with what is expected.
+    #[command(after_help = format!("{TEST_HELP}\n\n{}", after_help()))]
+    Test(TestArguments),
     /// Compile a project to a bundle.
     #[command(after_help = after_help())]
     Build(BuildArguments),
+    /// Show what a bundle or a project declares.
+    #[command(after_help = after_help())]
+    Inspect(InspectArguments),
     /// Precompile the engine for hosts without a compiler and print its digest.
     #[command(after_help = after_help())]
     Engine(EngineArguments),
@@ -35,7 +47,11 @@ impl Command {
     pub fn wants_json(&self) -> bool {
         match self {
             Self::Call(arguments) => arguments.json,
-            Self::Build(_) => false,
+            Self::Init(_) => false,
+            Self::Check(arguments) => arguments.json,
+            Self::Test(arguments) => arguments.json,
+            Self::Build(arguments) => arguments.json,
+            Self::Inspect(arguments) => arguments.json,
             Self::Engine(arguments) => arguments.json,
         }
     }
@@ -43,7 +59,7 @@ impl Command {
 
 #[derive(Debug, Args)]
 pub struct CallArguments {
-    /// The project's entry module (`tools.ts`), or a bundle (`tools.cell`).
+    /// The project's folder or entry module (`tools.ts`), or a bundle (`tools.cell`).
     #[arg(value_name = "PROJECT_OR_BUNDLE")]
     pub source: PathBuf,
     /// The callback's name. Its last segment is enough where only one callback ends with it.
@@ -78,12 +94,74 @@ pub struct CallArguments {
 }
 
 #[derive(Debug, Args)]
+pub struct InitArguments {
+    /// The project's folder. It is made if it does not exist; nothing in it is overwritten.
+    #[arg(default_value = ".")]
+    pub folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// The project's folder or entry module.
+    #[arg(default_value = ".")]
+    pub project: PathBuf,
+    /// Check again whenever a source changes.
+    #[arg(long)]
+    pub watch: bool,
+    /// Print one JSON object on standard output for each check.
+    #[arg(long)]
+    pub json: bool,
+    /// Compile the engine in memory; neither read nor write the cache.
+    #[arg(long)]
+    pub no_cache: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct TestArguments {
+    /// The project's folder or entry module, or a bundle.
+    #[arg(value_name = "PROJECT_OR_BUNDLE", default_value = ".")]
+    pub source: PathBuf,
+    /// Folder of the inputs. By default `inputs` in the project's root, or beside the bundle.
+    #[arg(long, value_name = "FOLDER")]
+    pub inputs: Option<PathBuf>,
+    /// Run only cases whose name contains this text, such as `calculateTotal/` or `rounding`.
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+    /// Print one JSON object on standard output, whether the cases pass or fail.
+    #[arg(long)]
+    pub json: bool,
+    /// Show what callbacks threw. The text may hold data of the inputs.
+    #[arg(long)]
+    pub reveal: bool,
+    /// Compile the engine in memory; neither read nor write the cache.
+    #[arg(long)]
+    pub no_cache: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct InspectArguments {
+    /// A bundle, or a project's folder or entry module.
+    #[arg(value_name = "BUNDLE_OR_PROJECT", default_value = ".")]
+    pub source: PathBuf,
+    /// Print one JSON object on standard output: the whole manifest.
+    #[arg(long)]
+    pub json: bool,
+    /// Compile the engine in memory; neither read nor write the cache.
+    #[arg(long)]
+    pub no_cache: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct BuildArguments {
-    /// The project's entry module, such as `tools.ts`.
+    /// The project's folder or entry module, such as `tools.ts`.
+    #[arg(default_value = ".")]
     pub project: PathBuf,
     /// The bundle's file; its name ends with `.cell`. By default the entry's name, in the working folder.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Print one JSON object on standard output, whether it works or fails.
+    #[arg(long)]
+    pub json: bool,
     /// Compile the engine in memory; neither read nor write the cache.
     #[arg(long)]
     pub no_cache: bool,
@@ -104,6 +182,15 @@ pub struct EngineArguments {
     #[arg(long)]
     pub no_cache: bool,
 }
+
+/// The files of `callcell test`.
+const TEST_HELP: &str = "\
+Inputs:
+  inputs/CALLBACK/CASE.json           the argument
+  inputs/CALLBACK/CASE.expected.json  the result it must give; members that are undefined count as absent
+  inputs/CALLBACK/CASE.error.json     or the failure: {\"code\":\"R_INPUT_SCHEMA\",\"path\":\"$.subtotal\"}; the path may be left out
+
+  A case with neither passes if the call works.";
 
 fn after_help() -> String {
     format!("{}\n\n{}", exit::HELP, environment::help())

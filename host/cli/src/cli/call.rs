@@ -5,7 +5,8 @@ use super::environment::Environment;
 use super::failure::{Hint, Problem, UsageView, list};
 use super::render::Terminal;
 use super::{input, open};
-use callcell::runtime::{CallErrorKind, CallOptions, Limits, Manifest};
+use callcell::compiler::Sources;
+use callcell::runtime::{CallError, CallErrorKind, CallOptions, Limits, Manifest, ModuleSet};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -25,7 +26,7 @@ pub fn run(arguments: &CallArguments, environment: &Environment, terminal: &Term
     let argument = input::read(&arguments.argument)?;
     let limits = limits(arguments, terminal);
     let engine = open::engine(environment, arguments.no_cache, terminal)?;
-    let bundle = open::bundle(&engine, &arguments.source, terminal)?;
+    let (bundle, modules) = open::load(&engine, open::file(&engine, &arguments.source, terminal)?, &arguments.source)?;
     let callback = resolve(bundle.manifest(), &arguments.callback)?;
     let options = CallOptions {
         limits: Some(limits),
@@ -43,7 +44,7 @@ pub fn run(arguments: &CallArguments, environment: &Environment, terminal: &Term
     if let Some(usage) = usage.filter(|_| arguments.report) {
         terminal.usage(&usage, &limits);
     }
-    let outcome = called.map_err(|error| with_names(error.into(), bundle.manifest()))?;
+    let outcome = called.map_err(|error| with_names(in_typescript(error, &modules).into(), bundle.manifest()))?;
     if arguments.json {
         let (value, undefined) = (&outcome.value, outcome.undefined.as_slice());
         terminal.json(&Success { ok: true, value, undefined, usage: outcome.usage.into() })?;
@@ -54,6 +55,14 @@ pub fn run(arguments: &CallArguments, environment: &Environment, terminal: &Term
         terminal.json(&outcome.value)?;
     }
     Ok(())
+}
+
+/// What was thrown, with its stack in the places of the author's files.
+pub fn in_typescript(mut error: CallError, modules: &ModuleSet) -> CallError {
+    if let CallErrorKind::Threw { detail: Some(thrown) } = &mut error.kind {
+        thrown.stack = Sources::new(modules).stack(&thrown.stack);
+    }
+    error
 }
 
 /// The limits in force: the platform's, lowered.
@@ -72,7 +81,7 @@ fn limits(arguments: &CallArguments, terminal: &Terminal) -> Limits {
 
 /// The callback a name means: the one with that name, else the only one whose last segment it is. A name that means
 /// none is left to the runtime, which knows the nearest.
-fn resolve<'a>(manifest: &'a Manifest, name: &'a str) -> Result<&'a str, Problem> {
+pub fn resolve<'a>(manifest: &'a Manifest, name: &'a str) -> Result<&'a str, Problem> {
     let names = || manifest.callbacks.iter().map(|callback| callback.name.as_str());
     if names().any(|declared| declared == name) {
         return Ok(name);
@@ -89,8 +98,8 @@ fn resolve<'a>(manifest: &'a Manifest, name: &'a str) -> Result<&'a str, Problem
 }
 
 /// Tells which callbacks there are, where no name is like the one asked for.
-fn with_names(error: anyhow::Error, manifest: &Manifest) -> anyhow::Error {
-    let kind = error.downcast_ref::<callcell::runtime::CallError>().map(|error| &error.kind);
+pub fn with_names(error: anyhow::Error, manifest: &Manifest) -> anyhow::Error {
+    let kind = error.downcast_ref::<CallError>().map(|error| &error.kind);
     if !matches!(kind, Some(CallErrorKind::UnknownCallback { nearest: None, .. })) {
         return error;
     }

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 pub enum Exit {
     /// It did what was asked.
     Ok = 0,
-    /// The call failed, with a code that starts with `R_` or `E_`.
-    CallFailed = 1,
+    /// The call failed, with a code that starts with `R_` or `E_`; or `check` found errors, or a case of `test` failed.
+    Failed = 1,
     /// The command line, the arguments or the environment cannot be understood.
     Usage = 2,
     /// The project does not compile, with a code that starts with `C_`.
@@ -21,7 +21,7 @@ pub enum Exit {
 pub const HELP: &str = "\
 Exit codes:
   0  it worked
-  1  the call failed (codes R_… and E_…)
+  1  the call failed (codes R_… and E_…), `check` found errors, a case of `test` failed
   2  the command line, the arguments or the environment cannot be understood
   3  the project does not compile (codes C_…)
   4  the engine or a file could not be used";

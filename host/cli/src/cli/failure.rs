@@ -18,8 +18,7 @@ pub enum Problem {
         /// Where the text comes from, as the sentence's subject.
         origin: String,
         what: String,
-        /// A file of that name, if there is one.
-        file: Option<String>,
+        text: TextSource,
     },
     /// More text than is read for an argument.
     #[error("{origin} has more than {read} bytes; a callback's argument may have {limit} as compact JSON")]
@@ -30,9 +29,15 @@ pub enum Problem {
     /// A file could not be read or written.
     #[error("cannot {action} `{}`: {source}", path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
-    /// A folder where a file is expected.
-    #[error("`{}` is a folder", path.display())]
-    Folder { path: PathBuf },
+    /// Files are in the way of new ones.
+    #[error("`{}` has {} already", folder.display(), list(names))]
+    Exists { folder: PathBuf, names: Vec<String> },
+    /// No inputs to test with.
+    #[error("there is nothing to test in `{}`: {what}", folder.display())]
+    NoCases { folder: PathBuf, what: &'static str },
+    /// Changes of files cannot be seen.
+    #[error("changes in `{}` cannot be watched: {source}", folder.display())]
+    Watch { folder: PathBuf, source: notify::Error },
     /// A bundle's file name that `callcell call` would take for a project's.
     #[error("the bundle's name `{}` does not end with `.cell`", path.display())]
     BundleName { path: PathBuf },
@@ -44,6 +49,15 @@ pub enum Problem {
     Output(io::Error),
 }
 
+/// Where text that should be JSON comes from.
+#[derive(Debug)]
+pub enum TextSource {
+    CommandLine,
+    /// The command line, where the text is also the name of a file; somebody may have meant that.
+    NameOfFile(String),
+    File,
+}
+
 impl Problem {
     fn code(&self) -> &'static str {
         match self {
@@ -52,7 +66,9 @@ impl Problem {
             Self::AmbiguousCallback { .. } => "R_UNKNOWN_CALLBACK",
             Self::File { action: "read", .. } => "FILE_UNREADABLE",
             Self::File { .. } => "FILE_UNWRITABLE",
-            Self::Folder { .. } => "PROJECT_IS_FOLDER",
+            Self::Exists { .. } => "FILE_EXISTS",
+            Self::NoCases { .. } => "NO_CASES",
+            Self::Watch { .. } => "WATCH",
             Self::BundleName { .. } => "BUNDLE_NAME",
             Self::Variable { .. } => "ENVIRONMENT",
             Self::Output(_) => "OUTPUT",
@@ -61,25 +77,34 @@ impl Problem {
 
     fn exit(&self) -> Exit {
         match self {
-            Self::ArgumentTooLong { .. } | Self::AmbiguousCallback { .. } => Exit::CallFailed,
-            Self::ArgumentNotJson { .. } | Self::Folder { .. } | Self::BundleName { .. } | Self::Variable { .. } => {
-                Exit::Usage
-            }
+            Self::ArgumentTooLong { .. } | Self::AmbiguousCallback { .. } => Exit::Failed,
+            Self::ArgumentNotJson { .. }
+            | Self::BundleName { .. }
+            | Self::Exists { .. }
+            | Self::NoCases { .. }
+            | Self::Variable { .. } => Exit::Usage,
             // `callcell call … | head` is no failure.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
-            Self::File { .. } | Self::Output(_) => Exit::Unusable,
+            Self::File { .. } | Self::Watch { .. } | Self::Output(_) => Exit::Unusable,
         }
     }
 
     fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::ArgumentNotJson { file: Some(file), .. } => format!("to read the file, write `@{file}`"),
-            Self::ArgumentNotJson { .. } => {
+            Self::ArgumentNotJson { text: TextSource::File, .. } => return None,
+            Self::ArgumentNotJson { text: TextSource::NameOfFile(file), .. } => {
+                format!("to read the file, write `@{file}`")
+            }
+            Self::ArgumentNotJson { text: TextSource::CommandLine, .. } => {
                 "give one JSON value, such as '{\"subtotal\": 100}'; `@FILE` reads a file, `-` standard input".into()
             }
             Self::ArgumentTooLong { .. } => "pass less data, or only the part the callback needs".into(),
             Self::AmbiguousCallback { matches, .. } => format!("give a whole name: {}", list(matches)),
-            Self::Folder { path } => format!("name the entry module, such as `{}`", path.join("tools.ts").display()),
+            Self::Exists { .. } => "give a new folder, such as `callcell init my-agent`; nothing is overwritten".into(),
+            Self::NoCases { .. } => {
+                "put a callback's argument into `inputs/CALLBACK/CASE.json`; `callcell test --help` tells more".into()
+            }
+            Self::Watch { .. } => "run `callcell check` without `--watch`".into(),
             Self::BundleName { path } => format!("call it `{}`", path.with_extension("cell").display()),
             _ => return None,
         })
@@ -188,7 +213,7 @@ impl From<anyhow::Error> for Failure {
 }
 
 fn of_call(error: &CallError) -> Failure {
-    let failure = Failure::new(Exit::CallFailed, error.code(), error.kind.to_string());
+    let failure = Failure::new(Exit::Failed, error.code(), error.kind.to_string());
     let thrown = match &error.kind {
         CallErrorKind::Threw { detail } => detail.as_deref().cloned(),
         _ => None,
@@ -206,7 +231,7 @@ fn of_project(error: &ProjectError) -> Failure {
             let message = format!("the project folder `{}` cannot be opened: {source}", path.display());
             Failure::new(Exit::Unusable, "FILE_UNREADABLE", message)
         }
-        _ => Failure::new(Exit::DoesNotCompile, error.code(), error.to_string()),
+        _ => Failure { hint: error.help(), ..Failure::new(Exit::Usage, error.code(), error.to_string()) },
     }
 }
 

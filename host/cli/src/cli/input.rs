@@ -1,16 +1,13 @@
 //! The callback's argument: inline JSON, `@file`, or `-` for standard input.
 
-use super::failure::Problem;
+use super::failure::{Problem, TextSource};
 use super::files;
-use callcell::runtime::{CallError, CallErrorKind, Limits};
-use serde::Deserialize;
+use callcell::runtime::{CallError, CallErrorKind, JsonError, Limits, parse_json};
 use serde_json::Value;
 use std::path::Path;
 
 /// Text that is read for an argument. The limit of 256 KiB counts compact JSON; a file may be indented.
 const MAX_TEXT_BYTES: usize = 4 * 1024 * 1024;
-/// Levels a callback's argument may nest (D-34).
-const MAX_DEPTH: usize = 128;
 
 /// Reads and parses the argument.
 pub fn read(argument: &str) -> anyhow::Result<Value> {
@@ -25,47 +22,32 @@ pub fn read(argument: &str) -> anyhow::Result<Value> {
             None => ("the argument".to_owned(), argument.as_bytes().to_vec()),
         },
     };
+    let source = match argument {
+        _ if argument == "-" || argument.starts_with('@') => TextSource::File,
+        _ if Path::new(argument).is_file() => TextSource::NameOfFile(argument.to_owned()),
+        _ => TextSource::CommandLine,
+    };
+    parse(origin, &text, source)
+}
+
+/// Reads and parses a file.
+pub fn file(path: &Path) -> anyhow::Result<Value> {
+    parse(format!("`{}`", path.display()), &files::read(path, MAX_TEXT_BYTES)?, TextSource::File)
+}
+
+fn parse(origin: String, text: &[u8], source: TextSource) -> anyhow::Result<Value> {
     if text.len() > MAX_TEXT_BYTES {
         let limit = Limits::default().argument_bytes;
         return Err(Problem::ArgumentTooLong { origin, read: MAX_TEXT_BYTES, limit }.into());
     }
     // Some editors begin a file with a byte order mark, which is not JSON.
-    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&text);
-    if nests_deeper_than(text, MAX_DEPTH) {
-        return Err(CallError::from(CallErrorKind::ArgumentsTooDeep).into());
-    }
-    parse(text).map_err(|error| {
-        let what = if text.trim_ascii().is_empty() { "it is empty".into() } else { error.to_string() };
-        let inline = !argument.starts_with('@') && argument != "-";
-        let is_file = inline && Path::new(argument).is_file();
-        Problem::ArgumentNotJson { origin, what, file: is_file.then(|| argument.to_owned()) }.into()
-    })
-}
-
-/// serde_json's own recursion limit allows one level less than a callback may get; depth is checked before.
-fn parse(text: &[u8]) -> serde_json::Result<Value> {
-    let mut reader = serde_json::Deserializer::from_slice(text);
-    reader.disable_recursion_limit();
-    let value = Value::deserialize(&mut reader)?;
-    reader.end()?;
-    Ok(value)
-}
-
-/// Whether a parser would descend more than `limit` containers, on text that may be anything.
-fn nests_deeper_than(text: &[u8], limit: usize) -> bool {
-    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
-    text.iter().any(|byte| {
-        if in_string {
-            (in_string, escaped) = (escaped || *byte != b'"', !escaped && *byte == b'\\');
-        } else {
-            match byte {
-                b'"' => in_string = true,
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
+    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+    parse_json(text).map_err(|error| match error {
+        JsonError::TooDeep => CallError::from(CallErrorKind::ArgumentsTooDeep).into(),
+        error => {
+            let what = if text.trim_ascii().is_empty() { "it is empty".into() } else { error.to_string() };
+            Problem::ArgumentNotJson { origin, what, text: source }.into()
         }
-        depth > limit
     })
 }
 

@@ -3,20 +3,20 @@
 use super::environment::{CACHE_DIR, Environment, SCRIPTS};
 use super::failure::{Hint, Problem};
 use super::files;
-use super::render::Terminal;
+use super::render::{Terminal, plural};
 use anyhow::Context;
 use callcell::compiler::{Compilation, Project, compile};
-use callcell::runtime::{Bundle, BundleFile, CallError, CallErrorKind, Engine, EngineConfig, EngineError};
+use callcell::runtime::{Bundle, BundleFile, CallError, CallErrorKind, Engine, EngineConfig, EngineError, ModuleSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Ending of a bundle's name; anything else is taken for a project's entry module.
-const BUNDLE_EXTENSION: &str = "cell";
+/// Ending of a bundle's name; anything else is taken for a project.
+pub const BUNDLE_EXTENSION: &str = "cell";
 /// More than any bundle the runtime accepts.
 const MAX_BUNDLE_BYTES: usize = 256 * 1024 * 1024;
 
 pub fn is_bundle(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == BUNDLE_EXTENSION)
+    path.extension().is_some_and(|extension| extension == BUNDLE_EXTENSION) && !path.is_dir()
 }
 
 /// Stops before any line of a project is read, where the deployment runs no scripts (CB-95).
@@ -91,27 +91,57 @@ fn inspect(folder: &Path) -> Result<(), String> {
     tempfile::tempfile_in(folder).map(drop).map_err(text)
 }
 
-/// Compiles a project and shows what its author should know.
-pub fn compilation(engine: &Engine, entry: &Path, terminal: &Terminal) -> anyhow::Result<Compilation> {
+/// Opens a project, by its folder or its entry module.
+pub fn project(path: &Path) -> anyhow::Result<Project> {
     // Not the compiler's business: to it, a missing entry is one more import that leads nowhere.
-    let found = fs::metadata(entry);
-    let found = found.map_err(|source| Problem::File { action: "read", path: entry.to_owned(), source })?;
-    if found.is_dir() {
-        return Err(Problem::Folder { path: entry.to_owned() }.into());
+    fs::metadata(path).map_err(|source| Problem::File { action: "read", path: path.to_owned(), source })?;
+    Ok(Project::open(path)?)
+}
+
+/// What to do with a project's warnings.
+#[derive(Clone, Copy)]
+pub enum Warnings {
+    Show,
+    /// Their author sees them elsewhere.
+    Count,
+}
+
+/// Compiles a project and shows what its author should know.
+pub fn compilation(
+    engine: &Engine,
+    project: &Project,
+    warnings: Warnings,
+    terminal: &Terminal,
+) -> anyhow::Result<Compilation> {
+    let compilation = compile(engine, project)?;
+    match (warnings, compilation.warnings.len()) {
+        (_, 0) => {}
+        (Warnings::Show, _) => terminal.diagnostics(&compilation.warnings),
+        (Warnings::Count, count) => {
+            terminal.note(&format!("{}; `callcell check` shows what they are", plural(count, "warning")));
+        }
     }
-    let compilation = compile(engine, &Project::open(entry)?)?;
-    terminal.diagnostics(&compilation.warnings);
     terminal.logs(&compilation.logs);
     Ok(compilation)
 }
 
-/// A project, compiled now, or a bundle from a file; loaded.
-pub fn bundle(engine: &Engine, source: &Path, terminal: &Terminal) -> anyhow::Result<Bundle> {
-    let file = if is_bundle(source) {
-        BundleFile::from_bytes(&files::read(source, MAX_BUNDLE_BYTES)?)
-            .with_context(|| format!("cannot load `{}`", source.display()))?
-    } else {
-        compilation(engine, source, terminal)?.bundle
-    };
-    engine.load(file).with_context(|| format!("cannot load `{}`", source.display()))
+/// A bundle from a file.
+pub fn bundle_file(path: &Path) -> anyhow::Result<BundleFile> {
+    let bytes = files::read(path, MAX_BUNDLE_BYTES)?;
+    BundleFile::from_bytes(&bytes).with_context(|| format!("cannot load `{}`", path.display()))
+}
+
+/// A project, compiled now, or a bundle from a file.
+pub fn file(engine: &Engine, source: &Path, terminal: &Terminal) -> anyhow::Result<BundleFile> {
+    match is_bundle(source) {
+        true => bundle_file(source),
+        false => Ok(compilation(engine, &project(source)?, Warnings::Count, terminal)?.bundle),
+    }
+}
+
+/// A bundle, ready to be called, and its modules, which know where its code was written.
+pub fn load(engine: &Engine, file: BundleFile, source: &Path) -> anyhow::Result<(Bundle, ModuleSet)> {
+    let modules = file.modules.clone();
+    let bundle = engine.load(file).with_context(|| format!("cannot load `{}`", source.display()))?;
+    Ok((bundle, modules))
 }

@@ -60,6 +60,14 @@ impl Terminal {
         self.message(&format!("{style}{label}:{style:#} {}", clean(text)));
     }
 
+    pub fn plain(&self, text: &str) {
+        self.message(&clean(text));
+    }
+
+    pub fn error(&self, text: &str) {
+        self.labelled("error", ERROR, text);
+    }
+
     pub fn warning(&self, text: &str) {
         self.labelled("warning", WARNING, text);
     }
@@ -87,11 +95,14 @@ impl Terminal {
     /// A project's problems, with code frames. A frame shows source text: one that holds control characters is shown
     /// without colours, so that ours can be told from the project's.
     pub fn diagnostics(&self, diagnostics: &[Diagnostic]) {
-        for diagnostic in diagnostics {
+        for diagnostic in diagnostics.iter().take(MAX_FRAMES) {
             let plain = diagnostic.render(false);
             let tidy = plain.split('\n').map(clean).collect::<Vec<_>>().join("\n");
             let text = if self.color && tidy == plain { diagnostic.render(true) } else { tidy };
             self.message(text.trim_end());
+        }
+        if let Some(more) = diagnostics.len().checked_sub(MAX_FRAMES).filter(|more| *more > 0) {
+            self.note(&format!("{more} more; `--json` lists all"));
         }
     }
 
@@ -135,6 +146,28 @@ impl Terminal {
         }
     }
 
+    /// Text on standard output that may hold anything: its lines are cleaned.
+    pub fn page(&self, text: &str) -> Result<(), Problem> {
+        self.data(&text.lines().map(clean).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// Columns of the terminal on standard output; none if nobody looks at it.
+    pub fn width(&self) -> Option<u16> {
+        self.shows_data.then(|| console::Term::stdout().size_checked().map_or(80, |(_, columns)| columns))
+    }
+
+    /// A bar for work of so many steps, for a person to look at.
+    pub fn progress(&self, steps: usize) -> ProgressBar {
+        if !self.shows_messages {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::new(steps as u64);
+        match ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        }
+    }
+
     /// Says, if it takes long enough for a person to wonder, what is being waited for. Ends when it is dropped.
     pub fn spinner(&self, text: &'static str) -> Spinner {
         let (done, wait) = mpsc::channel::<()>();
@@ -153,6 +186,9 @@ impl Terminal {
         Spinner { done: Some(done), thread: thread.and_then(Result::ok) }
     }
 }
+
+/// Code frames that are shown; nobody reads more at once.
+const MAX_FRAMES: usize = 50;
 
 /// Loading a cached engine takes milliseconds and shows nothing.
 const SPINNER_DELAY: Duration = Duration::from_millis(200);
@@ -209,8 +245,13 @@ fn escape_json(text: &str) -> String {
     })
 }
 
+/// `1 callback`, `2 callbacks`.
+pub fn plural(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 /// `1,234,567`.
-fn count(number: u64) -> String {
+pub fn count(number: u64) -> String {
     let digits = number.to_string();
     digits.char_indices().fold(String::new(), |mut text, (index, digit)| {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
@@ -232,7 +273,7 @@ pub fn bytes(number: u64) -> String {
 }
 
 /// `850 µs`, `1.5 ms`, `2 s`.
-fn time(duration: Duration) -> String {
+pub fn time(duration: Duration) -> String {
     match duration.as_micros() {
         micros @ 0..1_000 => format!("{micros} µs"),
         micros @ 1_000..1_000_000 => format!("{} ms", rounded(micros as f64 / 1e3)),
