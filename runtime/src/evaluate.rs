@@ -78,7 +78,7 @@ impl Engine {
         let zeros = [0; abi::ARGUMENTS_OFFSET];
         cell.write(exchange, &zeros).map_err(engine_failed)?;
 
-        let stopped = |stop| stop_error(stop, &cell_flags(0));
+        let stopped = |stop| stop_error(stop, &abi::Response::default());
         cell.run::<(), ()>("unseal", (), &watch).await.map_err(stopped)?;
         for module in &modules.modules {
             let block = write_texts(&mut cell, &[&module.name, &module.source], &watch).await.map_err(engine_failed)?;
@@ -125,10 +125,6 @@ impl Engine {
             },
         })
     }
-}
-
-fn cell_flags(flags: u32) -> abi::Response {
-    abi::Response { flags, ..abi::Response::default() }
 }
 
 fn stop_error(stop: Stop, response: &abi::Response) -> EvaluateError {

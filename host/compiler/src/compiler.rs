@@ -34,7 +34,16 @@ pub fn compile(engine: &Engine, project: &Project) -> Result<Compilation, Compil
 pub fn check(project: &Project) -> Result<Checked, CompileError> {
     let mut memory = Memory::default();
     let graph = memory.capture(project);
-    memory.check(project, &graph)
+    let checked = memory.check(project, &graph)?;
+    if errors(&checked.warnings) > 0 {
+        return Err(CompileError::Diagnostics(checked.warnings));
+    }
+    Ok(checked)
+}
+
+/// Whether a problem leaves the modules as they are: an asynchronous callback is wrong, and what else is wrong still shows.
+fn spares_evaluation(diagnostic: &Diagnostic) -> bool {
+    !diagnostic.is_error() || matches!(&*diagnostic.code, "C_CALLBACK_ASYNC" | "C_CALLBACK_GENERATOR")
 }
 
 /// Compiles a project again and again, for an editor or a watcher: what did not change is not done again.
@@ -76,6 +85,7 @@ impl Compiler {
                 return Err(CompileError::Diagnostics(sorted(found)));
             }
         };
+        forget_seen(&mut evaluation.problems, &found);
         found.extend(evaluate::problems(&graph, &modules, &evaluation));
         let missing = missing_folders(project, &evaluation.manifest);
         let conditional = conditional_outputs(&evaluation.manifest);
@@ -104,6 +114,17 @@ impl Compiler {
         let keep = !matches!(result, Err(EvaluateError::Engine(_)));
         self.evaluated = keep.then(|| (modules.clone(), result.clone()));
         result
+    }
+}
+
+/// Takes out what the SDK found of asynchronous callbacks and generators, if the static checks, which know the function's place,
+/// found as many.
+fn forget_seen(problems: &mut Vec<Problem>, found: &[Diagnostic]) {
+    for code in ["C_CALLBACK_ASYNC", "C_CALLBACK_GENERATOR"] {
+        let here = found.iter().filter(|it| it.code == code).count();
+        if here >= problems.iter().filter(|it| it.code == code).count() {
+            problems.retain(|it| it.code != code);
+        }
     }
 }
 
@@ -165,13 +186,14 @@ impl Memory {
         Ok(javascript)
     }
 
+    /// Everything up to the evaluation. The warnings may have errors among them that it can bear.
     fn check(&mut self, project: &Project, graph: &Graph) -> Result<Checked, CompileError> {
         let mut found = graph.diagnostics.clone();
         for (_, module) in graph.modules() {
             found.extend(module.facts.diagnostics.iter().chain(&module.diagnostics).cloned());
         }
         found.extend(checks::report(graph));
-        if errors(&found) > 0 {
+        if !found.iter().all(spares_evaluation) {
             return Err(CompileError::Diagnostics(sorted(found)));
         }
         let mut modules = BTreeMap::new();
@@ -194,7 +216,7 @@ impl Memory {
                 Err(problems) => found.extend(problems),
             }
         }
-        let failed = errors(&found) > 0;
+        let failed = !found.iter().all(spares_evaluation);
         let found = sorted(found);
         if failed {
             return Err(CompileError::Diagnostics(found));

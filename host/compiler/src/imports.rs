@@ -8,7 +8,8 @@ use crate::project::{Lookup, Project, is_source};
 use crate::source::Source;
 use oxc::ast::AstKind;
 use oxc::ast::ast::{
-    CallExpression, Expression, ImportDeclarationSpecifier, ImportOrExportKind, TSModuleReference, WithClause,
+    CallExpression, Expression, ImportDeclarationSpecifier, ImportOrExportKind, StringLiteral, TSModuleReference,
+    WithClause,
 };
 use oxc::semantic::Semantic;
 use oxc::span::Span;
@@ -46,7 +47,7 @@ impl Target {
 
 /// Finds every import of a module. Forms that are refused whatever they name become diagnostics at once.
 pub(crate) fn find(source: &Source, semantic: &Semantic<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Site> {
-    let mut sites = Vec::new();
+    let mut found = Found { source, sites: Vec::new(), diagnostics };
     for node in semantic.nodes().iter() {
         match node.kind() {
             AstKind::ImportDeclaration(import) => {
@@ -57,83 +58,65 @@ pub(crate) fn find(source: &Source, semantic: &Semantic<'_>, diagnostics: &mut V
                         })
                 });
                 if import.phase.is_some() {
-                    diagnostics.push(diagnostics::cannot_be_lowered(
+                    found.diagnostics.push(diagnostics::cannot_be_lowered(
                         &source.at(import.span),
                         "an import phase",
                         "write a plain `import`",
                     ));
                 }
                 if import.import_kind.is_value() && !all_types {
-                    site(
-                        source,
-                        &import.source.value,
-                        import.source.span,
-                        import.with_clause.as_deref(),
-                        &mut sites,
-                        diagnostics,
-                    );
+                    found.site(&import.source, import.with_clause.as_deref());
                 }
             }
             AstKind::ExportFromDeclaration(export) => {
                 let all_types = !export.specifiers.is_empty()
                     && export.specifiers.iter().all(|specifier| specifier.export_kind.is_type());
                 if export.export_kind.is_value() && !all_types {
-                    site(
-                        source,
-                        &export.source.value,
-                        export.source.span,
-                        export.with_clause.as_deref(),
-                        &mut sites,
-                        diagnostics,
-                    );
+                    found.site(&export.source, export.with_clause.as_deref());
                 }
             }
             AstKind::ExportAllDeclaration(export) if export.export_kind.is_value() => {
-                site(
-                    source,
-                    &export.source.value,
-                    export.source.span,
-                    export.with_clause.as_deref(),
-                    &mut sites,
-                    diagnostics,
-                );
+                found.site(&export.source, export.with_clause.as_deref());
             }
             AstKind::ImportExpression(import) => {
-                diagnostics.push(diagnostics::dynamic_import(&source.at(import.span)));
+                found.diagnostics.push(diagnostics::dynamic_import(&source.at(import.span)));
             }
             AstKind::ImportMeta(meta) => {
-                diagnostics.push(diagnostics::import_meta(&source.at(meta.span)));
+                found.diagnostics.push(diagnostics::import_meta(&source.at(meta.span)));
             }
             AstKind::CallExpression(call) => {
                 if let Some(what) = require_call(semantic, call) {
-                    diagnostics.push(diagnostics::require(&source.at(call.span), what));
+                    found.diagnostics.push(diagnostics::require(&source.at(call.span), what));
                 }
             }
             AstKind::TSImportEqualsDeclaration(import)
                 if import.import_kind == ImportOrExportKind::Value
                     && matches!(import.module_reference, TSModuleReference::ExternalModuleReference(_)) =>
             {
-                diagnostics.push(diagnostics::require(&source.at(import.span), "import … = require(…)"));
+                found.diagnostics.push(diagnostics::require(&source.at(import.span), "import … = require(…)"));
             }
             _ => {}
         }
     }
-    references(source, semantic, diagnostics);
-    sites
+    references(source, semantic, found.diagnostics);
+    found.sites
 }
 
-fn site(
-    source: &Source,
-    specifier: &str,
-    span: Span,
-    attributes: Option<&WithClause<'_>>,
-    sites: &mut Vec<Site>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    if attributes.is_some_and(|clause| !clause.with_entries.is_empty()) {
-        diagnostics.push(diagnostics::import_attributes(&source.at(span), specifier));
-    } else {
-        sites.push(Site { specifier: specifier.to_owned(), span });
+/// What is found on the way through a module.
+struct Found<'s> {
+    source: &'s Source,
+    sites: Vec<Site>,
+    diagnostics: &'s mut Vec<Diagnostic>,
+}
+
+impl Found<'_> {
+    fn site(&mut self, specifier: &StringLiteral<'_>, attributes: Option<&WithClause<'_>>) {
+        let (text, span) = (specifier.value.as_str(), specifier.span);
+        if attributes.is_some_and(|clause| !clause.with_entries.is_empty()) {
+            self.diagnostics.push(diagnostics::import_attributes(&self.source.at(span), text));
+        } else {
+            self.sites.push(Site { specifier: text.to_owned(), span });
+        }
     }
 }
 

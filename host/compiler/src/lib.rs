@@ -15,7 +15,8 @@
 //! (`module`), *check* callbacks across modules (`checks`), *transform* to JavaScript (`transform`), *evaluate* in a compile cell
 //! (`evaluate`) and place what it found back in the sources (`locate`, `trace`). `compiler` runs them, and remembers what it
 //! can use again ([`Compiler`]). A project's problems are data ([`Diagnostic`]) and are reported together: the first three phases always
-//! run to their end; later ones run only on a project without errors, because they would report consequences.
+//! run to their end; later ones run unless an error keeps the modules from being what they are meant to be, because they would
+//! report consequences.
 #![deny(missing_docs)]
 
 mod checks;

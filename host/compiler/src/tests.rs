@@ -826,6 +826,34 @@ export default createAgent({ name: 'Bad Name', instructions: 'x', limits: { maxT
     );
 }
 
+// D-14, CB-115
+#[test]
+fn asynchronous_callbacks_hide_nothing_else() {
+    let text = "import { createTool } from '@eigenpal/automations';
+import { z } from 'zod';
+const later = { execute: async () => ({}) };
+export const one = createTool({ description: 'd', inputSchema: z.object({ a: z.date() }), outputSchema: z.object({}),
+  execute: async () => ({}) });
+export const two = createTool({ description: ' ', inputSchema: z.object({}), outputSchema: z.object({}), ...later });
+";
+    let found = compiled(&Files::new(&[("a.ts", text)])).unwrap_err();
+    assert_eq!(
+        found,
+        [
+            "a.ts:3:17 C_CALLBACK_ASYNC",
+            "a.ts:4:75 C_SCHEMA_UNREPRESENTABLE",
+            "a.ts:5:3 C_CALLBACK_ASYNC",
+            "a.ts:5:12 C_CALLBACK_ASYNC",
+            "a.ts:6:33 C_DECLARATION_INVALID"
+        ]
+    );
+    let one = Files::new(&[("a.ts", &text.replace("...later", "execute: () => ({})"))]);
+    assert_eq!(
+        compiled(&one).unwrap_err(),
+        ["a.ts:4:75 C_SCHEMA_UNREPRESENTABLE", "a.ts:5:12 C_CALLBACK_ASYNC", "a.ts:6:33 C_DECLARATION_INVALID"]
+    );
+}
+
 // CB-65, D-06
 #[test]
 fn folders_that_agents_name_exist() {
