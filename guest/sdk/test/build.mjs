@@ -1,5 +1,6 @@
 // Builds the guest's JavaScript once per test process and hands out fresh instances of the SDK.
 
+import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { buildAll } from '../build.mjs';
 
 export const folder = await mkdtemp(join(tmpdir(), 'callcell-sdk-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 await buildAll(folder);
 
 const address = (file) => pathToFileURL(join(folder, file)).href;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -32,8 +32,9 @@ test('zod.js works without Function', () => {
   assert.equal(answer, 'Invalid input: expected string, received number');
 });
 
-test('a second build gives the same bytes and names no folder', async () => {
+test('a second build gives the same bytes and names no folder', async (context) => {
   const other = await mkdtemp(join(tmpdir(), 'callcell-sdk-'));
+  context.after(() => rm(other, { recursive: true }));
   await buildAll(other);
   for (const file of ['sdk.js', 'automations.js', 'zod.js']) {
     const text = await readFile(join(folder, file), 'utf8');

@@ -5,9 +5,9 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -29,13 +29,33 @@ test('index.d.ts itself has no error', () => {
   assert.doesNotMatch(stdout, /index\.d\.ts/);
 });
 
-test('without its directives it has exactly the promised errors', async () => {
+/** A copy of a project as a user has it after `npm install`. */
+async function installed(context, project) {
   const folder = await mkdtemp(join(tmpdir(), 'callcell-types-'));
-  await cp(project, folder, { recursive: true });
+  context.after(() => rm(folder, { recursive: true }));
+  const sources = (path) => basename(path) !== 'node_modules';
+  await cp(project, folder, { recursive: true, filter: sources });
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   await mkdir(join(folder, 'node_modules/@eigenpal'), { recursive: true });
   await symlink(sdk, join(folder, 'node_modules/@eigenpal/automations'));
   await symlink(join(sdk, 'node_modules/zod'), join(folder, 'node_modules/zod'));
+  return folder;
+}
+
+// CB-105, EV-08
+test('the examples type-check', async (context) => {
+  for (const [name, ...files] of [['invoice'], ['tax', 'tools.ts']]) {
+    const folder = await installed(context, join(sdk, '../../examples', name));
+    const settings = JSON.parse(await readFile(join(folder, 'tsconfig.json'), 'utf8'));
+    // The tax example is one folder; the seed's `include` names two.
+    if (files.length > 0) await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ ...settings, include: files }));
+    const { status, stdout } = tsc(folder);
+    assert.deepEqual({ name, status, stdout }, { name, status: 0, stdout: '' });
+  }
+});
+
+test('without its directives it has exactly the promised errors', async (context) => {
+  const folder = await installed(context, project);
 
   const promised = [];
   for (const part of ['agents', 'resources']) {
