@@ -343,6 +343,15 @@ pub(crate) fn report(graph: &Graph) -> Vec<Diagnostic> {
     diagnostics
 }
 
+/// Every function that is seen to be a pass rule, with the module it stands in.
+pub(crate) fn pass_rules(graph: &Graph) -> Vec<(String, Span)> {
+    let uses = graph.modules().flat_map(|(name, module)| module.facts.callbacks.uses.iter().map(move |it| (name, it)));
+    uses.filter(|(_, callback)| matches!(callback.taker, Taker::Known(CallbackKind::PassRule)))
+        .filter_map(|(name, callback)| graph.function(name, &callback.value))
+        .map(|(home, function)| (home, function.span))
+        .collect()
+}
+
 fn kind(graph: &Graph, module: &str, taker: &Taker) -> Option<CallbackKind> {
     match taker {
         Taker::Known(kind) => Some(*kind),

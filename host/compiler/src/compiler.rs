@@ -7,7 +7,7 @@ use crate::module::{self, Facts};
 use crate::project::Project;
 use crate::source::{Location, Source};
 use crate::transform::{self, JavaScript};
-use crate::{Checked, Compilation, CompileError, checks, errors, evaluate};
+use crate::{Checked, Compilation, CompileError, checks, errors, evaluate, predicate};
 use callcell_runtime::{
     Engine, EvaluateError, Evaluation, Manifest, ModuleSet, ModuleSource, PartialSchemaError, Problem, SourceFile,
     partial_schema,
@@ -99,6 +99,7 @@ impl Compiler {
             return Err(CompileError::Diagnostics(found));
         }
         evaluation.manifest.sources = sources;
+        predicate::as_written(&graph, &modules, &mut evaluation.manifest);
         let logs = evaluation.logs.clone();
         Ok(Compilation { bundle: self.engine.bundle_file(evaluation, modules), warnings: found, logs })
     }

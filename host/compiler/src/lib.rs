@@ -28,6 +28,7 @@ mod imports;
 mod locate;
 mod module;
 mod nesting;
+mod predicate;
 mod project;
 mod source;
 mod trace;

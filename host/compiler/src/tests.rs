@@ -826,6 +826,42 @@ export default createAgent({ name: 'Bad Name', instructions: 'x', limits: { maxT
     );
 }
 
+// 6.4, EV-103
+#[test]
+fn a_predicate_is_kept_as_it_was_written() {
+    let files = Files::new(&[
+        (
+            "a.ts",
+            "import { createAgent } from '@eigenpal/automations';
+import { rule } from './rules.ts';
+const scored = createAgent({ name: 'a', instructions: 'x' }).defineEvaluator('one', (_: unknown) => 1);
+type Scores = { one: number };
+export const calc = scored.defineEvalPass((() => (scores: Scores) => scores.one > 2)());
+export const arrow = scored.defineEvalPass(({ one }: Scores): boolean => /* all of it */ one === 1);
+export const other = scored.defineEvalPass((scores: Scores) => scores.one > 0.5);
+export const named = scored.defineEvalPass(rule);
+export const made = scored.defineEvalPass((() => (scores: Scores) => scores.one > 0)());
+",
+        ),
+        (
+            "rules.ts",
+            "export function rule(scores: { one: number }): boolean {\n  return scores.one > 0.9; // nearly\n}\n",
+        ),
+    ]);
+    let manifest = compiled(&files).unwrap().bundle.manifest;
+    let sources: Vec<_> = manifest.agents.iter().map(|agent| agent["pass"]["source"].as_str().unwrap()).collect();
+    assert_eq!(
+        sources,
+        [
+            "({ one }: Scores): boolean => /* all of it */ one === 1",
+            "(scores) => scores.one > 2",
+            "(scores) => scores.one > 0",
+            "function rule(scores: { one: number }): boolean {\n  return scores.one > 0.9; // nearly\n}",
+            "(scores: Scores) => scores.one > 0.5",
+        ]
+    );
+}
+
 // D-14, CB-115
 #[test]
 fn asynchronous_callbacks_hide_nothing_else() {

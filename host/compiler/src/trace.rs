@@ -45,13 +45,18 @@ impl<'m> Sources<'m> {
     /// Where one frame of a stack lies.
     pub fn place(&self, frame: &str) -> Option<Place> {
         let position = position(frame)?;
-        let module = self.modules.modules.iter().find(|module| module.name == position.name)?;
+        self.at(position.name, position.line, position.column)
+    }
+
+    /// Where a place of a module's JavaScript was written; line and column count from 1.
+    pub(crate) fn at(&self, name: &str, line: u32, column: u32) -> Option<Place> {
+        let module = self.modules.modules.iter().find(|module| module.name == name)?;
         let map = {
             let mut maps = self.maps.borrow_mut();
             let read = || SourceMap::from_json_string(module.source_map.as_deref()?).ok().map(Rc::new);
             maps.entry(&module.name).or_insert_with(read).clone()?
         };
-        let (line, column) = (position.line.checked_sub(1)?, position.column.checked_sub(1)?);
+        let (line, column) = (line.checked_sub(1)?, column.checked_sub(1)?);
         // The nearest token at or before the place. Maps come from bundles: nothing is assumed of their order.
         let tokens = map.get_tokens().filter(|token| token.get_dst_line() == line && token.get_dst_col() <= column);
         let token = tokens.max_by_key(|token| token.get_dst_col())?;
