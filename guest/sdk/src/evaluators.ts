@@ -21,7 +21,7 @@ export function exactDiff(options: unknown): Declaration {
 }
 
 function readComparison(value: unknown, problems: Problems): Record<string, any> {
-  const given = readOptions(value, append(globalOptions, 'rules'), 'The options of `exactDiff`', optionsCode, 'options', problems);
+  const given = readOptions(value, append(globalOptions, 'rules'), '`exactDiff`', optionsCode, 'options', problems);
   const settings = dictionary();
   if (given.rules !== undefined) {
     for (let index = 0; index < globalOptions.length; index++) {

@@ -302,7 +302,19 @@ pub(crate) fn cannot_be_lowered(at: &Location, what: &str, help: &str) -> Diagno
 }
 
 pub(crate) fn transform_failed(at: &Location, reason: &str, help: Option<&str>) -> Diagnostic {
+    if reason.starts_with("Namespaces exporting non-const") {
+        return cannot_be_lowered(
+            at,
+            "a variable that a namespace exports",
+            "export a `const`, or make the namespace a module",
+        );
+    }
     syntax(at, &format!("this TypeScript cannot be compiled: {reason}"), help)
+}
+
+pub(crate) fn nothing_to_export(at: &Location, name: &str) -> Diagnostic {
+    Diagnostic::error("C_SYNTAX", at, format!("the module has no `{name}` to export"))
+        .help("declare or import it, or correct the name")
 }
 
 pub(crate) fn missing_export(at: &Location, module: &str, name: &str) -> Diagnostic {

@@ -14,7 +14,7 @@ use oxc::ast::ast::{
     Argument, ArrayExpressionElement, CallExpression, ExportDefaultDeclarationKind, Expression, ObjectPropertyKind,
     Statement,
 };
-use oxc::semantic::{Semantic, SemanticBuilder};
+use oxc::semantic::{Semantic, SemanticBuilder, SymbolId};
 use oxc::span::{GetSpan, Span};
 
 /// How many modules are looked into for one problem.
@@ -105,6 +105,9 @@ fn parse(path: &str) -> Option<(String, Vec<Step>)> {
     }
 }
 
+/// Links of an agent's chain: what they take concerns nothing but their own part of the path.
+const CHAIN: [&str; 3] = ["defineEvaluator", "defineEvalPass", "withFilesystem"];
+
 /// What one module shows of a path.
 #[derive(Default)]
 struct Found {
@@ -154,27 +157,31 @@ struct Walk<'s, 'a> {
 }
 
 impl<'s, 'a> Walk<'s, 'a> {
-    /// A name at the top level.
+    /// A name at the top level: the place to begin with.
     fn root(&mut self, name: &str, steps: &[Step]) {
         let scoping = self.semantic.scoping();
         if let Some(symbol) = scoping.get_root_binding(name.into()) {
+            if let AstKind::VariableDeclarator(declarator) =
+                self.semantic.nodes().kind(scoping.symbol_declaration(symbol))
+            {
+                self.found.place = Some(declarator.id.span());
+            }
             self.symbol(symbol, steps);
         }
     }
 
-    fn symbol(&mut self, symbol: oxc::semantic::SymbolId, steps: &[Step]) {
+    fn symbol(&mut self, symbol: SymbolId, steps: &[Step]) -> bool {
         let declaration = self.semantic.scoping().symbol_declaration(symbol);
         if let AstKind::VariableDeclarator(declarator) = self.semantic.nodes().kind(declaration) {
-            if let Some(init) = declarator.init.as_ref().filter(|_| declarator.id.is_binding_identifier()) {
-                if self.found.place.is_none() {
-                    self.found.place = Some(declarator.id.span());
-                }
-                self.expression(init, steps);
+            let init = declarator.init.as_ref().filter(|_| declarator.id.is_binding_identifier());
+            return init.is_some_and(|init| self.expression(init, steps));
+        }
+        match checks::value_of_symbol(self.semantic, symbol) {
+            Value::Import { specifier, name: ImportedName::Named(name) } => {
+                self.found.elsewhere = Some(Elsewhere { specifier, name, steps: steps.to_vec() });
+                true
             }
-        } else if let Value::Import { specifier, name: ImportedName::Named(name) } =
-            checks::value_of_symbol(self.semantic, symbol)
-        {
-            self.found.elsewhere = Some(Elsewhere { specifier, name, steps: steps.to_vec() });
+            _ => false,
         }
     }
 
@@ -186,14 +193,8 @@ impl<'s, 'a> Walk<'s, 'a> {
         self.left -= 1;
         match expression.get_inner_expression() {
             Expression::Identifier(name) => {
-                match self.semantic.scoping().get_reference(name.reference_id()).symbol_id() {
-                    Some(symbol) => {
-                        let before = self.found.place;
-                        self.symbol(symbol, steps);
-                        self.found.place != before || self.found.elsewhere.is_some()
-                    }
-                    None => false,
-                }
+                let symbol = self.semantic.scoping().get_reference(name.reference_id()).symbol_id();
+                symbol.is_some_and(|symbol| self.symbol(symbol, steps))
             }
             Expression::CallExpression(call) => self.call(call, steps),
             Expression::ObjectExpression(object) => {
@@ -268,6 +269,9 @@ impl<'s, 'a> Walk<'s, 'a> {
                 self.expression(value, &steps[taken.min(steps.len())..]);
             }
             return true;
+        }
+        if method.is_some_and(|method| CHAIN.contains(&method)) {
+            return member.is_some_and(|member| self.expression(member.object(), steps));
         }
         // A schema's parts, by position.
         let part = match (first, rest.first()) {

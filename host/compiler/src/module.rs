@@ -113,7 +113,7 @@ pub(crate) fn inspect_here(source: &Source) -> Facts {
     unsupported(source, &semantic, &mut facts.diagnostics);
     facts.sites = imports::find(source, &semantic, &mut facts.diagnostics);
     facts.callbacks = checks::find(source, &semantic, &mut facts.diagnostics);
-    exports(&program, &semantic, &mut facts);
+    exports(source, &program, &semantic, &mut facts);
     facts
 }
 
@@ -183,7 +183,7 @@ fn unsupported(source: &Source, semantic: &Semantic<'_>, diagnostics: &mut Vec<D
 }
 
 /// The module's export table, and the names it takes from others.
-fn exports<'a>(program: &Program<'a>, semantic: &Semantic<'a>, facts: &mut Facts) {
+fn exports<'a>(source: &Source, program: &Program<'a>, semantic: &Semantic<'a>, facts: &mut Facts) {
     for statement in &program.body {
         match statement {
             Statement::ImportDeclaration(import) if import.import_kind.is_value() => {
@@ -208,6 +208,9 @@ fn exports<'a>(program: &Program<'a>, semantic: &Semantic<'a>, facts: &mut Facts
                     let exported = checks::export_name(&specifier.exported);
                     let local = checks::export_name(&specifier.local);
                     let is_type = export.export_kind.is_type() || specifier.export_kind.is_type();
+                    if !is_type && semantic.scoping().get_root_binding(local.as_str().into()).is_none() {
+                        facts.diagnostics.push(diagnostics::nothing_to_export(&source.at(specifier.span), &local));
+                    }
                     let value = if is_type { Export::Type } else { local_export(semantic, &local) };
                     insert(facts, exported, specifier.span, value);
                 }

@@ -1,0 +1,196 @@
+//! The bundle file: the same from the same sources, whole or refused, and never trusted.
+
+use crate::project::Files;
+use callcell_runtime::{BUNDLE_FORMAT, BundleFile, CallOptions};
+use callcell_tests::engine;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+const TOOL: &str = "import { rate } from './rate.ts';
+export const double = createTool({ description: 'Doubles.', inputSchema: { type: 'object' }, outputSchema: { type: 'object' },
+  execute: ({ value }: any) => ({ value: value * rate }) });
+";
+
+fn project() -> Files {
+    let files = Files::declaring(TOOL);
+    files.write("rate.ts", "export const rate: number = 2;\n");
+    files
+}
+
+fn bytes() -> Vec<u8> {
+    project().compilation().bundle.to_bytes().unwrap()
+}
+
+/// What is wrong with these bytes.
+fn refused(bytes: &[u8]) -> String {
+    match BundleFile::from_bytes(bytes) {
+        Ok(_) => panic!("the bundle was accepted"),
+        Err(error) => error.code().to_owned(),
+    }
+}
+
+/// The same bundle with another JSON part or another image, and with the digest that belongs to it.
+fn forged(change: impl FnOnce(&mut Value, &mut Vec<u8>)) -> Vec<u8> {
+    let bytes = bytes();
+    let length = u32::from_le_bytes(bytes[20..24].try_into().unwrap()) as usize;
+    let mut header: Value = serde_json::from_slice(&bytes[24..24 + length]).unwrap();
+    let mut image = bytes[24 + length..bytes.len() - 32].to_vec();
+    change(&mut header, &mut image);
+    let header = header.to_string().into_bytes();
+    let mut forged = bytes[..20].to_vec();
+    forged.extend_from_slice(&(header.len() as u32).to_le_bytes());
+    forged.extend_from_slice(&header);
+    forged.extend_from_slice(&image);
+    signed(forged)
+}
+
+fn signed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let digest = Sha256::digest(&bytes);
+    bytes.extend_from_slice(&digest);
+    bytes
+}
+
+fn double(file: BundleFile) -> Result<Value, String> {
+    let bundle = engine().load(file).map_err(|error| error.code().to_owned())?;
+    let outcome = bundle.call_blocking("double", &json!({ "value": 4 }), &CallOptions::default());
+    outcome.map(|outcome| outcome.value).map_err(|error| error.code().to_owned())
+}
+
+// D-12
+#[test]
+fn the_same_sources_give_the_same_bytes_in_any_folder() {
+    assert_eq!(bytes(), bytes());
+    let other = project();
+    other.write("rate.ts", "export const rate: number = 3;\n");
+    assert_ne!(other.compilation().bundle.to_bytes().unwrap(), bytes());
+}
+
+// CB-20, CB-71
+#[test]
+fn a_bundle_is_all_that_a_call_needs() {
+    let bytes = bytes();
+    let file = BundleFile::from_bytes(&bytes).unwrap();
+    assert_eq!(file, project().compilation().bundle);
+    assert_eq!(file.to_bytes().unwrap(), bytes);
+    let sources: Vec<_> = file.manifest.sources.iter().map(|it| (it.path.as_str(), it.sha256.len())).collect();
+    assert_eq!(sources, [("a.ts", 64), ("rate.ts", 64)]);
+    assert!(file.modules.modules.iter().all(|module| module.source_map.is_some()));
+    assert_eq!(double(file), Ok(json!({ "value": 8 })));
+}
+
+#[test]
+fn a_cut_bundle_is_refused() {
+    let bytes = bytes();
+    let lengths = (0..200).chain(bytes.len() - 200..bytes.len()).chain((200..bytes.len()).step_by(997));
+    for length in lengths {
+        assert_eq!(refused(&bytes[..length]), "BUNDLE_DAMAGED", "{length} bytes");
+    }
+    let mut longer = bytes;
+    longer.push(0);
+    assert_eq!(refused(&longer), "BUNDLE_DAMAGED");
+}
+
+#[test]
+fn a_flipped_bit_is_noticed() {
+    let bytes = bytes();
+    for at in (0..300).chain((300..bytes.len()).step_by(2_003)) {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 1 << (at % 8);
+        let code = refused(&flipped);
+        let expected = if (16..20).contains(&at) { "BUNDLE_FORMAT" } else { "BUNDLE_DAMAGED" };
+        assert_eq!(code, expected, "byte {at}");
+    }
+}
+
+#[test]
+fn a_digest_is_no_reason_to_believe_lengths() {
+    let whole = bytes();
+    for length in [0, 1, u32::MAX, u32::MAX - 24, whole.len() as u32, i32::MAX as u32] {
+        let mut forged = whole[..whole.len() - 32].to_vec();
+        forged[20..24].copy_from_slice(&length.to_le_bytes());
+        assert_eq!(refused(&signed(forged)), "BUNDLE_DAMAGED", "{length}");
+    }
+    assert_eq!(refused(&signed(whole[..20].to_vec())), "BUNDLE_DAMAGED");
+    let mut format = whole[..whole.len() - 32].to_vec();
+    format[16..20].copy_from_slice(&(BUNDLE_FORMAT + 1).to_le_bytes());
+    assert_eq!(refused(&signed(format)), "BUNDLE_FORMAT");
+}
+
+#[test]
+fn an_image_that_does_not_fit_its_memory_is_refused() {
+    let word = |image: &mut Vec<u8>, at: usize, value: u32| image[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    // Pages of memory, count of runs, then offset and length of each run.
+    for (at, value) in
+        [(0, 0), (0, u32::MAX), (4, 0), (4, u32::MAX), (8, u32::MAX), (8, 4097), (12, u32::MAX), (12, 0), (16, 0)]
+    {
+        let forged = forged(|_, image| word(image, at, value));
+        assert_eq!(refused(&forged), "BUNDLE_DAMAGED", "{value} at {at}");
+    }
+    assert_eq!(refused(&forged(|_, image| image.clear())), "BUNDLE_DAMAGED");
+    assert_eq!(refused(&forged(|_, image| image.extend_from_slice(&[0; 4096]))), "BUNDLE_DAMAGED");
+}
+
+#[test]
+fn a_manifest_of_another_shape_is_refused() {
+    for (path, value) in [
+        ("/manifest", json!(null)),
+        ("/manifest/callbacks", json!({})),
+        ("/manifest/callbacks/0/kind", json!("macro")),
+        ("/manifest/callbacks/0/name", json!(1)),
+        ("/modules/modules/0/imports", json!([["a"]])),
+        ("/base", json!("other")),
+        ("/base_id", json!(7)),
+    ] {
+        let forged = forged(|header, _| *header.pointer_mut(path).unwrap() = value.clone());
+        assert_eq!(refused(&forged), "BUNDLE_DAMAGED", "{path}");
+    }
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let mut nested = bytes()[..20].to_vec();
+    nested.extend_from_slice(&(deep.len() as u32).to_le_bytes());
+    nested.extend_from_slice(deep.as_bytes());
+    assert_eq!(refused(&signed(nested)), "BUNDLE_DAMAGED");
+}
+
+// Whoever writes the file chooses the memory; it can hurt nobody but its own cells.
+#[test]
+fn memory_of_another_is_a_lost_worker_at_worst() {
+    for fill in [0x00, 0x41, 0xFF] {
+        let forged = forged(|_, image| {
+            let runs = u32::from_le_bytes(image[4..8].try_into().unwrap()) as usize;
+            image[8 + runs * 8..].fill(fill);
+        });
+        let outcome = double(BundleFile::from_bytes(&forged).unwrap());
+        assert!(outcome.is_err(), "{fill:#x}: {outcome:?}");
+    }
+    assert_eq!(double(project().compilation().bundle), Ok(json!({ "value": 8 })), "the engine is unharmed");
+}
+
+#[test]
+fn schemas_of_another_are_compiled_or_refused() {
+    let load = |schema: Value| {
+        let forged = forged(|header, _| header["manifest"]["callbacks"][0]["inputSchema"] = schema);
+        double(BundleFile::from_bytes(&forged).unwrap())
+    };
+    let endless = json!({ "$defs": { "s1": { "$ref": "#/$defs/s1" } }, "$ref": "#/$defs/s1" });
+    for schema in
+        [json!({ "type": 5 }), json!({ "pattern": "(" }), endless, json!({ "$ref": "#/$defs/none" }), json!([])]
+    {
+        assert_eq!(load(schema.clone()), Err("BUNDLE_SCHEMA".to_owned()), "{schema}");
+    }
+    assert_eq!(load(json!({ "type": "object", "required": ["other"] })), Err("R_INPUT_SCHEMA".to_owned()));
+    assert_eq!(load(json!({ "type": "object" })), Ok(json!({ "value": 8 })));
+}
+
+#[test]
+fn a_bundle_of_another_guest_is_evaluated_again() {
+    let mut file = project().compilation().bundle;
+    file.base_id = "0".repeat(64);
+    assert_eq!(double(file.clone()), Ok(json!({ "value": 8 })));
+    // Its image is not used: only the modules are.
+    file.image = Default::default();
+    assert_eq!(double(file.clone()), Ok(json!({ "value": 8 })));
+    file.manifest.callbacks[0].name = "triple".into();
+    assert_eq!(double(file.clone()), Err("BUNDLE_DAMAGED".to_owned()));
+    file.modules.modules[0].source = "throw new Error('changed')".into();
+    assert_eq!(double(file), Err("C_TOP_LEVEL_THREW".to_owned()));
+}
