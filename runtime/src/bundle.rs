@@ -312,8 +312,13 @@ impl Bundle {
     pub(crate) fn find(&self, name: &str) -> Result<usize, CallErrorKind> {
         self.inner.callbacks.get(name).copied().ok_or_else(|| {
             let names = self.inner.manifest.callbacks.iter().map(|callback| callback.name.as_str());
-            let scored = names.map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
-            let nearest = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.6);
+            // People know the last part of a long name.
+            let likeness = |candidate: &str| {
+                let last = candidate.rsplit('.').next().unwrap_or(candidate);
+                strsim::jaro_winkler(name, candidate).max(strsim::jaro_winkler(name, last))
+            };
+            let scored = names.map(|candidate| (likeness(candidate), candidate));
+            let nearest = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.8);
             CallErrorKind::UnknownCallback {
                 name: name.chars().take(200).collect(),
                 nearest: nearest.map(|(_, candidate)| candidate.to_owned()),

@@ -850,11 +850,33 @@ function applyFormat(node: Node, check: any, path: string, walk: Walk): void {
     else effect(walk, path, '`z.stringFormat` with a function', 'Give the format as a regular expression.');
     return;
   }
-  if (typeof format === 'string' && includes(patternFormats, format)) putPattern(node, check.pattern, path, walk);
-  else unrepresentable(walk, path, `The string format \`${typeof format === 'string' ? format : 'unknown'}\``, 'Use `.regex()` with a literal pattern.');
+  if (typeof format === 'string' && includes(patternFormats, format)) {
+    const first = descriptorOf(node, 'pattern') === undefined && descriptorOf(node, 'x-pattern') === undefined;
+    putPattern(node, check.pattern, path, walk);
+    // For people and models: the pattern decides.
+    const known = annotation(format);
+    if (first && known !== undefined) node.format = known;
+  } else unrepresentable(walk, path, `The string format \`${typeof format === 'string' ? format : 'unknown'}\``, 'Use `.regex()` with a literal pattern.');
 }
 
 /** Adds a check that only the host can run. Its parameters stay beside it, so a second one gets a node of its own. */
+/** The name that JSON Schema has for a format of Zod's. */
+function annotation(format: string): string | undefined {
+  switch (format) {
+    case 'email':
+    case 'uuid':
+    case 'date':
+    case 'time':
+    case 'duration':
+    case 'ipv4':
+      return format;
+    case 'datetime':
+      return 'date-time';
+    default:
+      return undefined;
+  }
+}
+
 function putFormat(node: Node, format: string, check: any): void {
   const target = descriptorOf(node, 'x-format') === undefined ? node : dictionary();
   if (target !== node) node.allOf = append(node.allOf ?? [], target);

@@ -509,9 +509,11 @@ impl<'s> Check<'s> {
             Rule::MaxLength => {
                 format!("a string of at most {}", counted(text.and_then(|text| text.max).unwrap_or(0), "character"))
             }
-            Rule::Pattern(index) => {
-                text.map_or_else(String::new, |text| format!("a string that matches {}", text.patterns[index]))
-            }
+            Rule::Pattern(index) => match text {
+                Some(Text { named: Some(name), .. }) if index == 0 => format!("a string in the format `{name}`"),
+                Some(text) => format!("a string that matches {}", text.patterns[index]),
+                None => String::new(),
+            },
             Rule::Format => text.and_then(|text| text.format.as_ref()).map_or_else(String::new, ToString::to_string),
             Rule::Minimum => format!("{noun} of at least {}", number(|rules| rules.min)),
             Rule::Maximum => format!("{noun} of at most {}", number(|rules| rules.max)),

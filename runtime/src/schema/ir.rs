@@ -66,6 +66,8 @@ pub(super) struct Text {
     pub min: u64,
     pub max: Option<u64>,
     pub patterns: Vec<Arc<Pattern>>,
+    /// What people call the first pattern, for messages: its text says little to them.
+    pub named: Option<&'static str>,
     pub format: Option<Format>,
 }
 
@@ -474,7 +476,7 @@ impl<'a> Compiler<'a> {
             }
             "x-pattern" => text.patterns.push(self.flagged_pattern(value, keyword)?),
             "x-format" => text.format = Some(self.format(map, value)?),
-            "format" if value.is_string() => {}
+            "format" if value.is_string() => text.named = NAMED.into_iter().find(|name| value == name),
             "x-hostname" | "x-protocol" if map.get("x-format").is_some_and(|format| format == "url") => {}
             "x-algorithm" if map.get("x-format").is_some_and(|format| format == "jwt") => {}
 
@@ -602,6 +604,9 @@ impl<'a> Compiler<'a> {
         })
     }
 }
+
+/// Formats that a pattern stands for; only messages use the name.
+const NAMED: [&str; 7] = ["email", "uuid", "date", "time", "date-time", "duration", "ipv4"];
 
 fn is_known(keyword: &str) -> bool {
     matches!(

@@ -166,3 +166,24 @@ fn formats_and_their_parameters() {
         keyword(json!({ "x-format": format }), &[json!(good)], &[json!("x")], expected);
     }
 }
+
+/// A format's pattern is for machines; a message names the format.
+#[test]
+fn a_pattern_with_a_format_is_called_by_its_name() {
+    let expected = |schema: Value| DataSchema::compile(&schema).unwrap().check(&json!("x")).unwrap_err().expected;
+    assert_eq!(
+        expected(json!({ "type": "string", "pattern": "^\\d$", "format": "date" })),
+        "a string in the format `date`"
+    );
+    assert_eq!(
+        expected(json!({ "type": "string", "format": "date-time", "pattern": "^\\d$" })),
+        "a string in the format `date-time`"
+    );
+    // Only names that are known: a schema may come from anybody.
+    assert_eq!(
+        expected(json!({ "type": "string", "pattern": "^\\d$", "format": "\u{1b}[31m" })),
+        "a string that matches /^\\d$/"
+    );
+    let second = json!({ "type": "string", "pattern": "x", "x-pattern": { "source": "^\\d$", "flags": "i" }, "format": "email" });
+    assert_eq!(expected(second), "a string that matches /^\\d$/i");
+}
