@@ -18,7 +18,7 @@ fn project() -> Files {
 }
 
 fn bytes() -> Vec<u8> {
-    project().compilation().bundle.to_bytes().unwrap()
+    project().compilation().bundle.to_bytes().expect("the bundle is written")
 }
 
 /// What is wrong with these bytes.
@@ -32,8 +32,8 @@ fn refused(bytes: &[u8]) -> String {
 /// The same bundle with another JSON part or another image, and with the digest that belongs to it.
 fn forged(change: impl FnOnce(&mut Value, &mut Vec<u8>)) -> Vec<u8> {
     let bytes = bytes();
-    let length = u32::from_le_bytes(bytes[20..24].try_into().unwrap()) as usize;
-    let mut header: Value = serde_json::from_slice(&bytes[24..24 + length]).unwrap();
+    let length = u32::from_le_bytes(bytes[20..24].try_into().expect("four bytes")) as usize;
+    let mut header: Value = serde_json::from_slice(&bytes[24..24 + length]).expect("the JSON part");
     let mut image = bytes[24 + length..bytes.len() - 32].to_vec();
     change(&mut header, &mut image);
     let header = header.to_string().into_bytes();

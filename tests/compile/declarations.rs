@@ -242,8 +242,8 @@ fn every_code_of_a_compilation_is_produced() {
         "C_NO_DEFINITION",
     ];
     let produced = |code: &str| {
-        let said = |line: &&str| line.contains(&format!(": {code}:")) || line.contains(&format!(": {code} ("));
-        REFUSED.iter().any(|(_, report)| report.iter().any(|line| said(&line)))
+        let said = |line: &str| line.contains(&format!(": {code}:")) || line.contains(&format!(": {code} ("));
+        REFUSED.iter().any(|(_, report)| report.iter().any(|line| said(line)))
     };
     let missing: Vec<_> = codes.iter().filter(|code| !produced(code) && !ELSEWHERE.contains(code)).collect();
     assert!(missing.is_empty(), "{missing:?}");
