@@ -4,7 +4,9 @@
 //! plain data, and [`Score`] is a number from 0 to 1, checked and never clamped. All of it is pure: no I/O, no clock, no randomness.
 #![deny(missing_docs)]
 
+pub mod dataset;
 pub mod definition;
+pub mod judge;
 pub mod model;
 mod score;
 

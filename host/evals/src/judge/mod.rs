@@ -1,0 +1,11 @@
+//! A model as judge (section 5): what it is asked, and what of its reply counts.
+//!
+//! The request holds the author's criteria and what the selector disclosed, nothing else of the run, the dataset or the host (EV-81,
+//! EV-85). What was disclosed is partly another model's text, so it is fenced off as data. The reply is a score or it is nothing: no
+//! number is picked out of prose, none is clamped, and a missing one is no zero.
+
+mod reply;
+mod request;
+
+pub use reply::{Judgement, MAX_RATIONALE, ReplyInvalid, read};
+pub use request::{JudgeRequest, SelectionMissing, request};
