@@ -8,6 +8,7 @@ pub mod dataset;
 pub mod definition;
 pub mod judge;
 pub mod model;
+pub mod report;
 mod score;
 
 pub use score::{Score, ScoreInvalid};
