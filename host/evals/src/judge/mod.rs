@@ -4,8 +4,10 @@
 //! EV-85). What was disclosed is partly another model's text, so it is fenced off as data. The reply is a score or it is nothing: no
 //! number is picked out of prose, none is clamped, and a missing one is no zero.
 
+mod connection;
 mod reply;
 mod request;
 
+pub use connection::{Asked, BoxFuture, ConnectionError, ModelConnection, Patience, Reply, ask};
 pub use reply::{Judgement, MAX_RATIONALE, ReplyInvalid, read};
 pub use request::{JudgeRequest, SelectionMissing, request};
