@@ -1,13 +1,19 @@
-//! Evaluations of agent outputs: scores, the comparator behind `exactDiff`, and the decision whether an example passed.
+//! Evaluations of agent outputs: scores, the comparator behind `exactDiff`, a model as judge, and the decision whether an output passes.
 //!
-//! [`definition::Definition`] reads an agent's evaluators and its pass rule from a bundle's manifest, [`model`] holds examples and results as
-//! plain data, and [`Score`] is a number from 0 to 1, checked and never clamped. All of it is pure: no I/O, no clock, no randomness.
+//! [`definition::Definition`] reads an agent's evaluators and its pass rule from a bundle's manifest, [`evaluate::Evaluations`] runs them:
+//! callbacks in cells, the comparison here, the judge through a [`judge::ModelConnection`] that the host brings. [`dataset`] reads
+//! examples, [`report`] sums results up. Examples and results are plain data ([`model`]).
+//!
+//! Everything but [`evaluate`] and the reading of folders is a pure function of its arguments.
 #![deny(missing_docs)]
 
 pub mod dataset;
 pub mod definition;
+pub mod evaluate;
+pub mod exact_diff;
 pub mod judge;
 pub mod model;
+pub mod pass;
 pub mod report;
 mod score;
 

@@ -232,8 +232,7 @@ mod tests {
 
     fn asked_within(answers: Vec<Result<Reply, ConnectionError>>, deadline: Duration) -> Asked {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let patience =
-            Patience { deadline: Duration::from_millis(300), pause: Duration::from_millis(1), ..Patience::default() };
+        let patience = Patience { deadline, pause: Duration::from_millis(1), ..Patience::default() };
         let request = request("Score the answer.", None, &json!({ "a": 1 }), &[]).unwrap();
         runtime.block_on(ask(&Script::new(answers), &request, &patience))
     }

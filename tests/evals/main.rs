@@ -1,0 +1,3 @@
+//! Evaluations end to end: an agent compiled from TypeScript, its callbacks in cells, a judge, one verdict.
+
+mod evaluate;
