@@ -2,7 +2,7 @@
 
 use callcell_compiler::{Project, compile};
 use callcell_evals::definition::Definition;
-use callcell_evals::evaluate::{Evaluations, PrepareError};
+use callcell_evals::evaluate::{Evaluations, JudgeMissing};
 use callcell_evals::judge::{BoxFuture, ConnectionError, JudgeRequest, ModelConnection, Patience, Reply};
 use callcell_evals::model::{Example, RunResult, Status};
 use callcell_tests::engine;
@@ -45,7 +45,7 @@ impl ModelConnection for Judge {
 }
 
 /// An agent whose output has a total, a summary and a note; the chain of its evaluations follows.
-fn evaluations(chain: &str, judge: Option<Arc<dyn ModelConnection>>) -> Result<Evaluations, PrepareError> {
+fn evaluations(chain: &str, judge: Option<Arc<dyn ModelConnection>>) -> Result<Evaluations, JudgeMissing> {
     let folder = tempfile::tempdir().expect("a folder");
     let text = format!(
         "import {{ createAgent, exactDiff, llmJudge, weightedScore }} from '@eigenpal/automations';\nimport {{ z }} from 'zod';\n\

@@ -2,9 +2,10 @@
 //!
 //! A manifest may come from anybody: what is not of the shape that the SDK writes is refused with a sentence, never guessed.
 
+use crate::exact_diff::Options;
+use crate::pass::WeightedRule;
 use callcell_runtime::{DataSchema, Manifest, partial_schema};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// Evaluators of one agent (spec 1.4).
@@ -30,7 +31,7 @@ pub struct Definition {
 }
 
 /// One evaluator.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Evaluator {
     /// Its name.
     pub name: String,
@@ -41,14 +42,14 @@ pub struct Evaluator {
 }
 
 /// How an evaluator's score is made.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Method {
     /// The callback returns it.
     Callback,
     /// The callback selects, from the output and from the expectation; the selections are compared.
     ExactDiff {
-        /// As the author wrote them, checked by the SDK.
-        options: Value,
+        /// What the author set.
+        options: Options,
     },
     /// The callback selects what is disclosed, a model scores it.
     LlmJudge {
@@ -63,12 +64,7 @@ pub enum Method {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pass {
     /// The weighted mean of the listed scores reaches a threshold.
-    Weighted {
-        /// Weight by evaluator.
-        weights: BTreeMap<String, f64>,
-        /// From 0 to 1; counts as reached.
-        threshold: f64,
-    },
+    Weighted(WeightedRule),
     /// A function of the scores says so.
     Predicate {
         /// The function to call.
@@ -198,9 +194,10 @@ fn find<'m>(manifest: &'m Manifest, name: Option<&str>) -> Result<&'m Value, Def
 fn evaluator(row: &Value) -> Result<Evaluator, DefinitionError> {
     let method = match row["type"].as_str() {
         Some("callback") => Method::Callback,
-        Some("exactDiff") => Method::ExactDiff {
-            options: row.get("options").cloned().unwrap_or_else(|| Value::Object(Default::default())),
-        },
+        Some("exactDiff") => {
+            let options = row.get("options").map_or_else(|| Ok(Options::default()), Options::parse);
+            Method::ExactDiff { options: options.map_err(|error| damaged(error.to_string()))? }
+        }
         Some("llmJudge") => Method::LlmJudge {
             prompt: text(row, "prompt")?,
             model: match row.get("model") {
@@ -216,21 +213,13 @@ fn evaluator(row: &Value) -> Result<Evaluator, DefinitionError> {
 fn pass(rule: &Value, evaluators: &[Evaluator]) -> Result<Pass, DefinitionError> {
     match rule["type"].as_str() {
         Some("weighted") => {
-            let mut weights = BTreeMap::new();
-            for (name, weight) in rule["weights"].as_object().into_iter().flatten() {
-                if evaluators.iter().all(|evaluator| evaluator.name != *name) {
-                    return Err(damaged(format!("the pass rule weighs `{name}`, which is no evaluator")));
-                }
-                let weight = weight.as_f64().filter(|weight| weight.is_finite() && *weight >= 0.0);
-                weights.insert(name.clone(), weight.ok_or_else(|| damaged("a weight is no number of at least 0"))?);
-            }
-            let total: f64 = weights.values().sum();
-            if !(total.is_finite() && total > 0.0) {
-                return Err(damaged("the weights have no positive sum"));
-            }
-            let threshold = rule["threshold"].as_f64().filter(|threshold| (0.0..=1.0).contains(threshold));
-            let threshold = threshold.ok_or_else(|| damaged("the threshold is no number from 0 to 1"))?;
-            Ok(Pass::Weighted { weights, threshold })
+            // What is no number is none that the rule accepts.
+            let weights = rule["weights"].as_object().into_iter().flatten();
+            let weights = weights.map(|(name, weight)| (name.as_str(), weight.as_f64().unwrap_or(f64::NAN)));
+            let threshold = rule["threshold"].as_f64().unwrap_or(f64::NAN);
+            let names: Vec<_> = evaluators.iter().map(|evaluator| evaluator.name.as_str()).collect();
+            let rule = WeightedRule::new(weights, threshold, &names).map_err(|error| damaged(error.to_string()))?;
+            Ok(Pass::Weighted(rule))
         }
         Some("predicate") => Ok(Pass::Predicate {
             callback: text(rule, "callback")?,
@@ -275,9 +264,10 @@ mod tests {
     fn an_agent_is_read() {
         let definition = Definition::of(&manifest(json!([agent("default")])), None).unwrap();
         assert_eq!((definition.agent.as_str(), definition.evaluators.len()), ("invoices", 3));
-        assert_eq!(definition.evaluators[0].method, Method::ExactDiff { options: json!({ "rules": {} }) });
-        let weights = BTreeMap::from([("fields".to_owned(), 2.0), ("constructor".to_owned(), 0.0)]);
-        assert_eq!(definition.pass, Pass::Weighted { weights, threshold: 0.9 });
+        assert!(matches!(definition.evaluators[0].method, Method::ExactDiff { .. }));
+        let Pass::Weighted(rule) = &definition.pass else { panic!("it is weighted") };
+        assert_eq!(rule.weights(), [("fields".to_owned(), 2.0), ("constructor".to_owned(), 0.0)]);
+        assert_eq!(rule.threshold(), 0.9);
         assert!(definition.output.unwrap().check(&json!({})).is_err());
         assert!(definition.expected.unwrap().check(&json!({})).is_ok());
     }
@@ -309,6 +299,7 @@ mod tests {
             ("/evaluators/0/name", json!(1)),
             ("/evaluators/1/name", json!("fields")),
             ("/evaluators/1/prompt", json!(null)),
+            ("/evaluators/0/options", json!({ "rules": {}, "paths": [] })),
             ("/pass/type", json!(null)),
             ("/pass/weights/fields", json!(-1)),
             ("/pass/weights/fields", json!(0)),

@@ -1,10 +1,10 @@
 //! One output evaluated: the callbacks in cells, the judge through its connection, and one verdict (3.2, 6, 7.2).
 
 use crate::definition::{Definition, Evaluator, Method, Pass};
-use crate::exact_diff::{self, Options, OptionsError, Projection};
+use crate::exact_diff::{self, Options, Projection};
 use crate::judge::{self, ModelConnection, Patience};
 use crate::model::{EvaluationUsage, EvaluatorResult, EvaluatorType, Example, Failure, RunResult, Status};
-use crate::pass::{self, Evaluated, RuleError, Verdict, VerdictStatus, WeightedRule};
+use crate::pass::{self, Evaluated, Verdict, VerdictStatus};
 use crate::{Score, ScoreInvalid};
 use callcell_runtime::{Bundle, CallOptions, Outcome};
 use futures_util::future::join_all;
@@ -13,50 +13,31 @@ use std::sync::Arc;
 use std::time::Instant;
 use thiserror::Error;
 
+const NO_CONNECTION: judge::ConnectionError =
+    judge::ConnectionError::Unavailable { what: "no connection to a model is configured" };
+
 /// An agent's evaluations, ready to run. One serves any number of outputs, from any number of tasks.
 pub struct Evaluations {
     bundle: Bundle,
     definition: Definition,
-    /// Of each evaluator, in order; none where nothing is compared.
-    options: Vec<Option<Options>>,
-    rule: Option<WeightedRule>,
     judge: Option<Arc<dyn ModelConnection>>,
     patience: Patience,
 }
 
-/// Evaluations that cannot be run.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum PrepareError {
-    /// An evaluator's options mean nothing. The SDK finds the same when a project is compiled.
-    #[error("the options of the evaluator `{evaluator}` are not valid: {source}")]
-    Options {
-        /// Whose.
-        evaluator: String,
-        /// Why.
-        source: OptionsError,
-    },
-    /// The pass rule means nothing.
-    #[error("the pass rule is not valid: {0}")]
-    Rule(#[from] RuleError),
-    /// A judge is declared, and its model cannot be asked. Found out before an experiment is spent on it (D-65).
-    #[error("the evaluator `{evaluator}` needs a judge: {source}")]
-    Judge {
-        /// Whose.
-        evaluator: String,
-        /// Why.
-        source: judge::ConnectionError,
-    },
+/// A judge is declared, and its model cannot be asked. Found out before an experiment is spent on it (D-65).
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("the evaluator `{evaluator}` needs a judge: {source}")]
+pub struct JudgeMissing {
+    /// Whose judge.
+    pub evaluator: String,
+    /// Why.
+    pub source: judge::ConnectionError,
 }
 
-impl PrepareError {
+impl JudgeMissing {
     /// The stable code.
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::Options { source, .. } => source.code(),
-            Self::Rule(error) => error.code(),
-            Self::Judge { source, .. } => source.code(),
-        }
+        self.source.code()
     }
 }
 
@@ -70,39 +51,20 @@ impl Evaluations {
     /// Prepares the evaluations of an agent of a bundle. `judge` may be none where no evaluator needs one.
     ///
     /// # Errors
-    /// When options or rule are not valid, or a judge's model is not available.
+    /// When a judge's model is not available.
     pub fn new(
         bundle: Bundle,
         definition: Definition,
         judge: Option<Arc<dyn ModelConnection>>,
         patience: Patience,
-    ) -> Result<Self, PrepareError> {
-        let mut options = Vec::new();
+    ) -> Result<Self, JudgeMissing> {
         for evaluator in &definition.evaluators {
-            let name = || evaluator.name.clone();
-            options.push(match &evaluator.method {
-                Method::Callback => None,
-                Method::ExactDiff { options } => {
-                    let parsed = Options::parse(options);
-                    Some(parsed.map_err(|source| PrepareError::Options { evaluator: name(), source })?)
-                }
-                Method::LlmJudge { model, .. } => {
-                    let none = judge::ConnectionError::Unavailable { what: "no connection to a model is configured" };
-                    let available = judge.as_ref().map_or(Err(none), |judge| judge.available(model.as_deref()));
-                    available.map_err(|source| PrepareError::Judge { evaluator: name(), source })?;
-                    None
-                }
-            });
-        }
-        let names: Vec<_> = definition.evaluators.iter().map(|evaluator| evaluator.name.as_str()).collect();
-        let rule = match &definition.pass {
-            Pass::Weighted { weights, threshold } => {
-                let weights = weights.iter().map(|(name, weight)| (name.clone(), *weight));
-                Some(WeightedRule::new(weights, *threshold, &names)?)
+            if let Method::LlmJudge { model, .. } = &evaluator.method {
+                let available = judge.as_ref().map_or(Err(NO_CONNECTION), |judge| judge.available(model.as_deref()));
+                available.map_err(|source| JudgeMissing { evaluator: evaluator.name.clone(), source })?;
             }
-            Pass::Predicate { .. } => None,
-        };
-        Ok(Self { bundle, definition, options, rule, judge, patience })
+        }
+        Ok(Self { bundle, definition, judge, patience })
     }
 
     /// What is evaluated, and how.
@@ -114,8 +76,8 @@ impl Evaluations {
     /// An error of theirs is part of the result. `repetition` and `run_fuel` are the caller's to fill in.
     pub async fn evaluate(&self, example: &Example, output: &Value) -> RunResult {
         let start = Instant::now();
-        let evaluators = self.definition.evaluators.iter().zip(&self.options);
-        let all = evaluators.map(|(evaluator, options)| self.evaluator(evaluator, options.as_ref(), example, output));
+        let evaluators = self.definition.evaluators.iter();
+        let all = evaluators.map(|evaluator| self.evaluator(evaluator, example, output));
         let mut usage = EvaluationUsage::default();
         let mut results = Vec::new();
         for (result, cost) in join_all(all).await {
@@ -155,14 +117,13 @@ impl Evaluations {
     async fn evaluator(
         &self,
         evaluator: &Evaluator,
-        options: Option<&Options>,
         example: &Example,
         output: &Value,
     ) -> (EvaluatorResult, EvaluationUsage) {
         let mut usage = EvaluationUsage::default();
         let (kind, outcome) = match &evaluator.method {
             Method::Callback => (EvaluatorType::Callback, self.callback(evaluator, example, output, &mut usage).await),
-            Method::ExactDiff { .. } => {
+            Method::ExactDiff { options } => {
                 (EvaluatorType::ExactDiff, self.compared(evaluator, options, example, output, &mut usage).await)
             }
             Method::LlmJudge { prompt, model } => {
@@ -194,7 +155,7 @@ impl Evaluations {
     async fn compared(
         &self,
         evaluator: &Evaluator,
-        options: Option<&Options>,
+        options: &Options,
         example: &Example,
         output: &Value,
         usage: &mut EvaluationUsage,
@@ -204,10 +165,8 @@ impl Evaluations {
         };
         let expected = self.call(&evaluator.callback, expected, usage).await?;
         let actual = self.call(&evaluator.callback, output, usage).await?;
-        let defaults = Options::default();
-        let comparison =
-            exact_diff::compare(Projection::from(&expected), Projection::from(&actual), options.unwrap_or(&defaults))
-                .map_err(|error| failure(error.code(), &error, error.path().map(str::to_owned)))?;
+        let comparison = exact_diff::compare(Projection::from(&expected), Projection::from(&actual), options)
+            .map_err(|error| failure(error.code(), &error, error.path().map(str::to_owned)))?;
         let score = Score::new(comparison.score).map_err(|invalid| failure(invalid.code(), &invalid, None))?;
         Ok((score, serde_json::to_value(&comparison).ok()))
     }
@@ -224,8 +183,7 @@ impl Evaluations {
         let selection = self.call(&evaluator.callback, &both(example, output), usage).await?;
         let request = judge::request(prompt, model, &selection.value, &selection.undefined)?;
         let Some(connection) = &self.judge else {
-            let what = "no connection to a model is configured";
-            return Err(judge::ConnectionError::Unavailable { what }.into());
+            return Err(NO_CONNECTION.into());
         };
         // Outside of any cell: the callback's limits are not the judge's (EV-84).
         let asked = judge::ask(&**connection, &request, &self.patience).await;
@@ -247,10 +205,9 @@ impl Evaluations {
                 Evaluated { name: &result.name, outcome: score.ok_or(code) }
             })
             .collect();
-        match (&self.rule, &self.definition.pass) {
-            (Some(rule), _) => rule.verdict(&evaluated),
-            (None, Pass::Weighted { .. }) => pass::predicate_verdict(&evaluated, Err("E_PASS_BLOCKED")),
-            (None, Pass::Predicate { callback, .. }) => {
+        match &self.definition.pass {
+            Pass::Weighted(rule) => rule.verdict(&evaluated),
+            Pass::Predicate { callback, .. } => {
                 // It would see a hole (D-74).
                 if let Some(blocked) = pass::blocked(&evaluated) {
                     return blocked;

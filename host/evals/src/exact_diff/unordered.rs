@@ -99,7 +99,7 @@ impl Graph for Items<'_, '_, '_> {
     }
 }
 
-/// The actual items by the scalars in them. An expected item matches none that lacks
+/// The actual items by the scalars that can be reached in them through objects alone. An expected item matches none that lacks
 /// one of its scalars, or has another in its place.
 struct Index {
     /// Positions of items by the hash of place and value, for what must be equal.
@@ -114,7 +114,7 @@ impl Index {
         let view = comparer.actual;
         let mut leaves = 0;
         for (position, item) in items.iter().enumerate() {
-            each_leaf(view, item.node, 0, &|_| true, &mut |place, leaf| {
+            each_leaf(view, item.node, 0, &mut |place, leaf| {
                 leaves += 1;
                 match view.node(leaf).shape {
                     Shape::Number(number) => index.numbers.entry(place).or_default().push((number, position)),
@@ -133,12 +133,7 @@ impl Index {
         let options: &Options = comparer.options;
         let mut best: Option<Narrowed<'_>> = None;
         let mut leaves = 0;
-        // Each of its items needs the actual item at the same position.
-        let is_positional = |array: NodeId| {
-            let settings = options.settings(view.node(array).place);
-            !settings.unordered && settings.items != ItemPolicy::AtMost
-        };
-        each_leaf(view, item, 0, &is_positional, &mut |place, leaf| {
+        each_leaf(view, item, 0, &mut |place, leaf| {
             leaves += 1;
             let node = view.node(leaf);
             let narrowed = match node.shape {
@@ -194,28 +189,17 @@ fn near<'i>(numbers: &'i [(f64, usize)], number: f64, settings: &Settings) -> &'
     &numbers[start..end]
 }
 
-/// Calls `each` for every scalar in a value that lies behind object members and array positions only, with a hash of its place.
-/// `descends` says whether an array's items stand at positions that count.
-fn each_leaf(
-    view: &View<'_>,
-    node: NodeId,
-    place: u64,
-    descends: &impl Fn(NodeId) -> bool,
-    each: &mut impl FnMut(u64, NodeId),
-) {
-    // Not symmetric, so that `a.b` is not `b.a`.
-    let below = |step: u64| place.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ step;
+/// Calls `each` for every scalar in a value that lies behind object members only, with a hash of its place.
+fn each_leaf(view: &View<'_>, node: NodeId, place: u64, each: &mut impl FnMut(u64, NodeId)) {
     match view.node(node).shape {
         Shape::Object(object) => {
             for member in view.members(object) {
-                each_leaf(view, member.node, below(member.key_hash), descends, each);
+                // Not symmetric, so that `a.b` is not `b.a`.
+                let place = place.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ member.key_hash;
+                each_leaf(view, member.node, place, each);
             }
         }
-        Shape::Array(start, end) if descends(node) => {
-            for (position, item) in (0..).zip(view.items(start, end)) {
-                each_leaf(view, item.node, below(position), descends, each);
-            }
-        }
+        // Whatever is unordered outside is unordered inside, unless a rule says otherwise: items have no place.
         Shape::Array(..) => {}
         _ => each(place, node),
     }

@@ -145,6 +145,7 @@ proptest! {
         moves in prop::collection::vec(prop::sample::select(vec![0.0, 0.0, 0.0, 0.5, -0.5, 1.0]), 36),
         (left, right) in (0..3_usize, 0..3_usize),
     ) {
+        let rule = Uniform { order: "unordered", ..rule };
         let moved = shuffled.into_iter().zip(moves).map(|(item, by)| match item {
             Value::Number(number) => json!(number.as_f64().unwrap() + by),
             item => item,
