@@ -1,8 +1,8 @@
 //! The bundle file: the same from the same sources, whole or refused, and never trusted.
 
 use crate::project::Files;
-use callcell_runtime::{BUNDLE_FORMAT, BundleFile, CallOptions};
-use callcell_tests::engine;
+use callcell_runtime::{BUNDLE_FORMAT, BundleFile, CallOptions, CallbackKind, EngineConfig, ImagePolicy};
+use callcell_tests::{assert_alive, config, engine, engine_with};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -60,6 +60,10 @@ fn double(file: BundleFile) -> Result<Value, String> {
 #[test]
 fn the_same_sources_give_the_same_bytes_in_any_folder() {
     assert_eq!(bytes(), bytes());
+    let old = project();
+    let file = std::fs::File::options().write(true).open(old.path("rate.ts")).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    assert_eq!(old.compilation().bundle.to_bytes().unwrap(), bytes());
     let other = project();
     other.write("rate.ts", "export const rate: number = 3;\n");
     assert_ne!(other.compilation().bundle.to_bytes().unwrap(), bytes());
@@ -130,6 +134,92 @@ fn an_image_that_does_not_fit_its_memory_is_refused() {
     assert_eq!(refused(&forged(|_, image| image.extend_from_slice(&[0; 4096]))), "BUNDLE_DAMAGED");
 }
 
+/// An image of so many pages of 64 KiB with these runs, all of zeros.
+fn image(pages: u32, runs: &[(u32, u32)]) -> Vec<u8> {
+    let head = [pages, runs.len() as u32];
+    let words = head.into_iter().chain(runs.iter().flat_map(|&(offset, length)| [offset, length]));
+    let mut bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+    bytes.resize(bytes.len() + runs.iter().map(|run| run.1 as usize).sum::<usize>(), 0);
+    bytes
+}
+
+#[test]
+fn runs_of_an_image_are_whole_pages_in_order() {
+    const PAGE: u32 = 4096;
+    let read = |pages, runs: &[(u32, u32)]| BundleFile::from_bytes(&forged(|_, it| *it = image(pages, runs)));
+    for (what, pages, runs) in [
+        ("out of order", 1, &[(PAGE, PAGE), (0, PAGE)][..]),
+        ("twice the same", 1, &[(0, PAGE), (0, PAGE)]),
+        ("overlapping", 1, &[(0, 2 * PAGE), (PAGE, PAGE)]),
+        ("behind the memory", 1, &[(16 * PAGE, PAGE)]),
+        ("across its end", 1, &[(15 * PAGE, 2 * PAGE)]),
+        ("no whole page", 1, &[(0, PAGE - 1)]),
+        ("without memory", 0, &[(0, PAGE)]),
+        ("more memory than a cell has", 1537, &[(0, PAGE)]),
+    ] {
+        let error = read(pages, runs).expect_err(what);
+        assert_eq!(error.code(), "BUNDLE_DAMAGED", "{what}");
+    }
+    let file = read(1536, &[(0, PAGE), (PAGE, PAGE), (1536 * 16 * PAGE - PAGE, PAGE)]).expect("it fits");
+    assert_eq!((file.image.memory_bytes(), file.image.data_bytes()), (96 << 20, 3 * PAGE as usize));
+}
+
+// Nobody checks what an image means, only that it can do no harm: with either way of bringing it into a cell.
+#[test]
+fn a_manifest_that_lies_about_its_image_costs_nobody_but_its_caller() {
+    type Lie = (&'static str, fn(&mut BundleFile), Result<Value, &'static str>);
+    let lies: [Lie; 8] = [
+        ("another kind", |file| file.manifest.callbacks[0].kind = CallbackKind::Evaluator, Err("E_SCORE_INVALID")),
+        ("no modules", |file| file.modules = Default::default(), Ok(json!({ "value": 8 }))),
+        ("no memory", |file| file.image = Default::default(), Err("R_WORKER_LOST")),
+        ("all memory", |file| file.image = memory(1536), Err("R_WORKER_LOST")),
+        ("less memory", |file| file.image = memory(1), Err("R_WORKER_LOST")),
+        (
+            "a callback too many",
+            |file| {
+                let mut first = file.manifest.callbacks[0].clone();
+                first.name = "first".into();
+                file.manifest.callbacks.insert(0, first);
+            },
+            Err("R_WORKER_LOST"),
+        ),
+        ("other modules", |file| file.modules.modules[0].source = "throw 1".into(), Ok(json!({ "value": 8 }))),
+        ("other words", |file| file.manifest.callbacks[0].description = None, Ok(json!({ "value": 8 }))),
+    ];
+    for images in [ImagePolicy::Shared, ImagePolicy::Own] {
+        let engine = engine_with(EngineConfig { images, cells: 4, warm_memories: 4, ..config() });
+        let mut good = project().compilation().bundle;
+        good.base_id = engine.bundle_file(engine.evaluate(&good.modules).unwrap(), good.modules.clone()).base_id;
+        for (what, lie, expected) in &lies {
+            let mut file = good.clone();
+            lie(&mut file);
+            let bundle = engine.load(file).expect("nothing in it can be checked");
+            let outcome = bundle.call_blocking("double", &json!({ "value": 4 }), &CallOptions::default());
+            let outcome = outcome.map(|it| it.value).map_err(|error| error.code());
+            assert_eq!(&outcome, expected, "{what}, {images:?}");
+        }
+        assert_alive(&engine);
+    }
+}
+
+/// The image of an empty memory of so many pages.
+fn memory(pages: u32) -> callcell_runtime::Image {
+    BundleFile::from_bytes(&forged(|_, it| *it = image(pages, &[]))).expect("it can be read").image
+}
+
+#[test]
+#[ignore = "it loads, and every call is R_WORKER_LOST"]
+fn two_callbacks_of_one_name_are_refused() {
+    let forged = forged(|header, _| {
+        let callbacks = header["manifest"]["callbacks"].as_array_mut().unwrap();
+        callbacks.push(callbacks[0].clone());
+    });
+    assert_eq!(
+        BundleFile::from_bytes(&forged).map_err(|error| error.code().to_owned()).and_then(double),
+        Err("BUNDLE_DAMAGED".to_owned())
+    );
+}
+
 #[test]
 fn a_manifest_of_another_shape_is_refused() {
     for (path, value) in [
@@ -171,6 +261,18 @@ fn schemas_of_another_are_compiled_or_refused() {
         let forged = forged(|header, _| header["manifest"]["callbacks"][0]["inputSchema"] = schema);
         double(BundleFile::from_bytes(&forged).unwrap())
     };
+    let deep = (0..200).fold(json!({}), |inner, _| json!({ "allOf": [inner] }));
+    let many = json!({ "enum": (0..100_001).collect::<Vec<_>>() });
+    let counted = json!({ "type": "object", "properties": { "value": { "type": "string", "pattern": "((a{1,1000}){1,1000}){1,1000}" } } });
+    let remote = json!({ "$schema": "https://json-schema.org/draft/2020-12/schema", "$ref": "http://example.com/x" });
+    for schema in [deep, many, counted, remote, json!({ "$schema": "x" }), json!({ "magic": 1 }), json!(null)] {
+        let schema = Some(schema);
+        let mut file = project().compilation().bundle;
+        file.manifest.callbacks[0].input_schema = schema.clone();
+        assert_eq!(double(file), Err("BUNDLE_SCHEMA".to_owned()), "{schema:.100?}");
+    }
+    let tree = json!({ "$defs": { "s1": { "type": "object", "properties": { "value": {}, "s1": { "$ref": "#/$defs/s1" } }, "x-unknownKeys": "strip" } }, "$ref": "#/$defs/s1" });
+    assert_eq!(load(tree), Ok(json!({ "value": 8 })), "recursion through a property is fine");
     let endless = json!({ "$defs": { "s1": { "$ref": "#/$defs/s1" } }, "$ref": "#/$defs/s1" });
     for schema in
         [json!({ "type": 5 }), json!({ "pattern": "(" }), endless, json!({ "$ref": "#/$defs/none" }), json!([])]

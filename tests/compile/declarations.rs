@@ -291,6 +291,129 @@ fn a_name_that_is_computed_is_a_warning() {
     assert_eq!(files.compilation().bundle.manifest.agents[0]["evaluators"][0]["name"], "a1");
 }
 
+/// Texts, each with the code it is refused with, if it is.
+fn judge(table: &[(String, Option<&str>)]) {
+    for (text, refused) in table {
+        let found = declaring(text).found();
+        let codes: Vec<_> = found.iter().map(|it| it.code.as_ref()).collect();
+        assert_eq!(codes, refused.as_slice(), "{text:.300}");
+    }
+}
+
+// EV-78
+#[test]
+fn a_judges_prompt_has_10_to_131072_characters() {
+    let text = |prompt: &str| {
+        format!(
+            "export default agent.defineEvaluator('a', llmJudge({{ prompt: {prompt}, select: (o) => o }})).defineEvalPass(weighted);"
+        )
+    };
+    const WRONG: Option<&str> = Some("C_JUDGE_PROMPT_LENGTH");
+    judge(&[
+        (text("'x'.repeat(9)"), WRONG),
+        (text("'x'.repeat(10)"), None),
+        (text("'x'.repeat(131072)"), None),
+        (text("'x'.repeat(131073)"), WRONG),
+        (text("' '.repeat(10)"), WRONG),
+        (text("undefined as any"), WRONG),
+        (text("['Judge the answer.'] as any"), WRONG),
+    ]);
+}
+
+// EV-94, EV-95, EV-96, EV-97
+#[test]
+fn weights_are_finite_and_nonnegative_and_the_threshold_lies_between_0_and_1() {
+    let text = |weights: &str, threshold: &str| {
+        format!(
+            "export default agent.defineEvaluator('a', () => 1).defineEvaluator('b', () => 1)
+  .defineEvalPass(weightedScore({{ weights: {weights} as any, threshold: {threshold} as any }}));"
+        )
+    };
+    const WEIGHTS: Option<&str> = Some("C_WEIGHTS_INVALID");
+    const THRESHOLD: Option<&str> = Some("C_THRESHOLD_INVALID");
+    judge(&[
+        (text("{ a: 1, b: 0 }", "0"), None),
+        (text("{ a: 5e-324 }", "1"), None),
+        (text("{ a: 1e308, b: 1e307 }", "0.5"), None),
+        (text("{ a: 0, b: 0 }", "0.5"), WEIGHTS),
+        (text("{ a: 1e308, b: 1e308 }", "0.5"), WEIGHTS),
+        (text("{ a: -1, b: 2 }", "0.5"), WEIGHTS),
+        (text("{ a: Infinity }", "0.5"), WEIGHTS),
+        (text("{ a: '1' }", "0.5"), WEIGHTS),
+        (text("{ a: 1n }", "0.5"), WEIGHTS),
+        (text("{}", "0.5"), WEIGHTS),
+        (text("[1]", "0.5"), WEIGHTS),
+        (text("{ a: 1 }", "-0.0001"), THRESHOLD),
+        (text("{ a: 1 }", "1.0001"), THRESHOLD),
+        (text("{ a: 1 }", "'0.5'"), THRESHOLD),
+        (text("{ a: 1 }", "undefined"), THRESHOLD),
+        (text("{ a: 1, toString: 1 }", "0.5"), Some("C_WEIGHTS_UNKNOWN_SCORE")),
+    ]);
+}
+
+// EV-97, 2.4
+#[test]
+#[ignore = "the manifest gets the number, and nothing of the project is reported but that it cannot be read"]
+fn numbers_that_are_not_finite_are_problems_of_their_own() {
+    let input = |schema: &str| {
+        format!(
+            "export const t = createTool({{ description: 'd', inputSchema: z.object({{ a: {schema} }}), outputSchema: z.object({{}}), execute: () => ({{}}) }});"
+        )
+    };
+    let pass = |threshold: &str| {
+        format!(
+            "export default agent.defineEvaluator('a', () => 1).defineEvalPass(weightedScore({{ weights: {{ a: 1 }}, threshold: {threshold} }}));"
+        )
+    };
+    for text in
+        [pass("NaN"), pass("Infinity"), input("z.string().min(NaN)"), input("z.array(z.string()).max(Infinity)")]
+    {
+        let places = declaring(&text).places();
+        assert!(places.iter().all(|place| place.starts_with("a.ts:5:")), "{places:?}");
+    }
+    judge(&[(pass("NaN"), Some("C_THRESHOLD_INVALID")), (pass("-Infinity"), Some("C_THRESHOLD_INVALID"))]);
+}
+
+// D-01, D-04, D-05, 1.2
+#[test]
+fn names_descriptions_and_counts_are_right_up_to_their_limits() {
+    let tool = |export: &str, description: &str| {
+        format!(
+            "const made = createTool({{ description: {description}, inputSchema: z.object({{}}), outputSchema: z.object({{}}), execute: () => ({{}}) }});
+export {{ made as {export} }};"
+        )
+    };
+    let agent = |name: &str| format!("export default createAgent({{ name: {name}, instructions: 'Work.' }});");
+    let tools = |count: usize| {
+        format!(
+            "{}\nexport default createAgent({{ name: 'b', instructions: 'Work.', tools: Object.fromEntries(Array.from({{ length: {count} }}, (_, n) => [`t${{n}}`, made])) }});",
+            tool("one", "'d'")
+        )
+    };
+    const WRONG: Option<&str> = Some("C_DECLARATION_INVALID");
+    judge(&[
+        (tool("t", "'x'.repeat(4096)"), None),
+        (tool("t", "'x'.repeat(4097)"), WRONG),
+        (tool("t", "' \\n'"), WRONG),
+        (tool("_t1", "'d'"), None),
+        (tool("'a-b'", "'d'"), None),
+        (tool(&"t".repeat(64), "'d'"), None),
+        (tool(&"t".repeat(65), "'d'"), WRONG),
+        (tool("$t", "'d'"), WRONG),
+        (tool("'1t'", "'d'"), WRONG),
+        (tool("ä", "'d'"), WRONG),
+        (agent("'0-a_b'"), None),
+        (agent("'a'.repeat(128)"), None),
+        (agent("'a'.repeat(129)"), WRONG),
+        (agent("'-a'"), WRONG),
+        (agent("'A'"), WRONG),
+        (agent("'a.b'"), WRONG),
+        (agent("''"), WRONG),
+        (tools(64), None),
+        (tools(65), WRONG),
+    ]);
+}
+
 // CB-17
 #[test]
 fn a_tool_needs_each_of_its_options() {
@@ -365,6 +488,31 @@ fn computed_asynchronous_callbacks_are_found_in_every_kind() {
             assert!(found[0].help.as_ref().is_some_and(|help| help.contains("synchronous")), "CB-115: {text}");
         }
     }
+}
+
+// CB-54, CB-55: functions of another module, made there by a call that the static checks do not follow
+#[test]
+fn imported_asynchronous_callbacks_are_found() {
+    for (made, code) in [
+        ("wrap(async () => ({}))", "C_CALLBACK_ASYNC"),
+        ("wrap(function* () {})", "C_CALLBACK_GENERATOR"),
+        ("wrap((() => async () => ({}))())", "C_CALLBACK_ASYNC"),
+    ] {
+        let files = declaring(
+            "import { made } from './made.ts';
+export const t = createTool({ description: 'd', inputSchema: z.object({}), outputSchema: z.object({}), execute: made as any });
+",
+        );
+        files.write("made.ts", format!("const wrap = (f: unknown) => f;\nexport const made = {made};\n"));
+        assert_eq!(files.places(), [format!("made.ts:2:14 {code}")], "{made}");
+    }
+    // A bound function does not show what it is until it is called (CB-117, CB-119).
+    let files = declaring(
+        "const bound = (async () => ({})).bind(null);
+export const t = createTool({ description: 'd', inputSchema: z.object({}), outputSchema: z.object({}), execute: bound as any });
+",
+    );
+    assert_eq!(call(&files.bundle(), "t", &json!({})).map_err(|error| error.code()).err(), Some("R_PROMISE"));
 }
 
 // D-14: all problems of a project, of several modules and both phases, in one go

@@ -38,6 +38,22 @@ fn a_project_with_too_many_modules_is_refused() {
     }
 }
 
+// D-13
+#[test]
+fn modules_that_are_too_large_together_are_refused() {
+    let files = Files::one("");
+    let mut entry = agent("a");
+    for number in 0..17 {
+        let _ = writeln!(entry, "import './m{number}.ts';");
+        files.write(&format!("m{number}.ts"), format!("export const text = '{}';\n", "x".repeat((1 << 20) - 100)));
+    }
+    files.write("a.ts", &entry);
+    assert_eq!(
+        files.report(),
+        ["a.ts:1:1: C_COMPILE_LIMIT: loading the project exceeded the compile limit on source size"]
+    );
+}
+
 #[test]
 fn deep_nesting_is_refused() {
     for (open, inside, close) in [
@@ -57,6 +73,12 @@ fn deep_nesting_is_refused() {
     let within = MAX_DEPTH / 2;
     let text = format!("const a = {}1{};\n", "[".repeat(within), "]".repeat(within));
     assert_eq!(Files::one(&format!("{}{text}", agent("a"))).places(), [""; 0]);
+    // As `.tsx` these would be right, which is asked before JSX is refused by its name.
+    let elements = format!("export const a = {}{};\n", "<a>".repeat(60_000), "</a>".repeat(60_000));
+    assert_eq!(Files::one(&elements).places(), ["a.ts:1:18 C_SYNTAX"]);
+    for text in ["<a>", "<>", "<a.b>", "<a b='c'>"] {
+        Files::one(&format!("export const a = {}", text.repeat(30_000))).found();
+    }
     for text in ["if (1) ", "!", "-", "a => ", "type A = ", "class extends ", "namespace N { ", "else "] {
         Files::declaring(&text.repeat(5_000)).found();
     }
@@ -108,6 +130,22 @@ fn what_is_no_file_is_a_missing_module() {
         found.iter().map(|it| (it.line, it.code.as_ref(), it.category.map(|it| it.to_string()))).collect();
     let missing = Some("missing-module".to_owned());
     assert_eq!(lines, [1, 2, 3, 4].map(|line| (line, "C_IMPORT_UNSUPPORTED", missing.clone())));
+}
+
+// A file that the system does not let this process read. Nothing is kept from root.
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_read_is_a_missing_module() {
+    use std::os::unix::fs::PermissionsExt;
+    let files = Files::one("import './closed.ts';\n");
+    files.write("closed.ts", "");
+    let path = files.path("closed.ts");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
+    if std::fs::read(&path).is_err() {
+        let found = files.found();
+        assert_eq!((found.len(), found[0].code.as_ref()), (1, "C_IMPORT_UNSUPPORTED"));
+        assert_eq!((found[0].file.as_str(), found[0].category.unwrap().as_str()), ("closed.ts", "missing-module"));
+    }
 }
 
 // CB-113, CB-24: nothing outside is read

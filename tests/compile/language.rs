@@ -8,11 +8,7 @@ type Row<'t> = (&'t str, Value);
 
 fn run(table: &[Row<'_>]) {
     for (source, expected) in table {
-        match std::panic::catch_unwind(|| value(&[("probe.ts", source)])) {
-            Ok(v) if &v == expected => {}
-            Ok(v) => println!("DIFF {source}\n {v}\n {expected}"),
-            Err(_) => println!("PANIC {source}"),
-        }
+        assert_eq!(&value(&[("probe.ts", source)]), expected, "{source}");
     }
 }
 
@@ -102,6 +98,32 @@ export default () => [build(1), new Shape().side, typed.x];",
     assert_eq!(across, json!([1, 4]));
 }
 
+// 2.1 step 5: TypeScript binds a bare name in one block of a namespace to what another block exports
+#[test]
+#[ignore = "the transformer leaves the name bare: ReferenceError at run time, no diagnostic"]
+fn blocks_of_one_namespace_see_each_others_exports() {
+    run(&[
+        (
+            "namespace M { export const a = 1; }
+namespace M { export const b = () => a; }
+export default () => M.b();",
+            json!(1),
+        ),
+        (
+            "namespace M { export namespace N { export const a = 2; } }
+namespace M { export const b = () => N.a; }
+export default () => M.b();",
+            json!(2),
+        ),
+        (
+            "enum E { A = 3 }
+namespace E { export const b = () => A; }
+export default () => (E as any).b();",
+            json!(3),
+        ),
+    ]);
+}
+
 // 2.1 step 5
 #[test]
 fn classes() {
@@ -171,11 +193,7 @@ const open = (name: string, fault = false) => ({ name, [Symbol.dispose]() { log.
     let run = |table: &[Row<'_>]| {
         for (body, expected) in table {
             let source = format!("{resource}{body}");
-            match std::panic::catch_unwind(|| value(&[("probe.ts", &source)])) {
-                Ok(v) if &v == expected => {}
-                Ok(v) => println!("DIFF {source}\n {v}\n {expected}"),
-                Err(_) => println!("PANIC {source}"),
-            }
+            assert_eq!(&value(&[("probe.ts", &source)]), expected, "{body}");
         }
     };
     run(&[
@@ -323,17 +341,9 @@ export default () => { missing ??= 5; zero ||= 6; empty &&= 'never'; options.ret
 fn the_library_of_2026() {
     run(&[
         (
-            "export default () => [/[\\p{L}--[a-z]]/v.test('a'), /[\\p{L}--[a-z]]/v.test('É'), /^[[0-9]&&[4-7]]+$/v.test('4567'), /^[\\q{ab|c}x]$/v.test('ab')];",
-            json!([false, true, true, true]),
-        ),
-        (
-            "export default () => [/^\\p{RGI_Emoji}$/v.test('👨‍👩‍👧')];",
-            json!([true]),
-        ),
-        (
             "const date = /(?<year>\\d{4})-(?<month>\\d{2})/d;
-export default () => { const { groups, indices } = date.exec('on 2026-12')!; return [groups!.year, indices!.groups!.month, '2026-12'.replace(date, '$<month>/$<year>'), /(?<y>\\d{4})|(?<y>\\d{2})y/.exec('12y')!.groups!.y, /(?i:a)b/.test('Ab')]; };",
-            json!(["2026", [8, 10], "12/2026", "12", true]),
+export default () => { const { groups, indices } = date.exec('on 2026-12')!; return [groups!.year, indices!.groups!.month, '2026-12'.replace(date, '$<month>/$<year>'), /\\p{Script=Greek}/u.test('α'), /^.$/su.test('\\n')]; };",
+            json!(["2026", [8, 10], "12/2026", true, true]),
         ),
         (
             "const items = [{ k: 'a', n: 1 }, { k: 'b', n: 2 }, { k: 'a', n: 3 }];
@@ -368,6 +378,42 @@ export default () => { const { length, [length - 1]: last } = [1, 2, 3] as any; 
             json!([3, 3, 3, "1,2", 5, ["a", 1, { "m": 1 }]]),
         ),
     ]);
+}
+
+// CB-09
+#[test]
+#[ignore = "the engine takes the flag `v` and then reads the pattern as if it had neither `u` nor `v`: wrong answers"]
+fn regular_expressions_with_sets() {
+    run(&[
+        ("export default () => [/^[\\p{L}\\p{N}]+$/v.test('aÉ1'), /[^\\p{L}]/v.test('a')];", json!([true, false])),
+        (
+            "export default () => [/^[[a-c][x-z]]+$/v.test('axz'), /^[[0-9]&&[4-7]]+$/v.test('47')];",
+            json!([true, true]),
+        ),
+        ("export default () => [/[\\w--\\d]/v.test('5'), /[\\p{L}--[a-z]]/v.test('É')];", json!([false, true])),
+        ("export default () => [/^[\\q{ab|c}x]$/v.test('ab'), /^\\p{RGI_Emoji}$/v.test('👍')];", json!([true, true])),
+    ]);
+}
+
+// CB-09: of ECMAScript 2025, which the parser knows and the engine does not
+#[test]
+fn regular_expressions_that_the_engine_lacks_are_refused() {
+    for (source, message) in [
+        (r"export default () => /(?<y>\d{4})|(?<y>\d{2})y/;", "SyntaxError: duplicate group name"),
+        ("export default () => /(?i:a)b/;", "SyntaxError: invalid group"),
+    ] {
+        let found = probe(&[("probe.ts", source)]).found();
+        let said: Vec<_> = found.iter().map(|it| (it.code.as_ref(), it.message.as_str())).collect();
+        assert_eq!(said, [("C_SYNTAX", message)], "{source}");
+    }
+}
+
+// 2.1 step 2
+#[test]
+#[ignore = "what the engine does not parse is placed at the start of the entry, whichever module it stands in"]
+fn what_only_the_engine_refuses_is_placed_where_it_stands() {
+    let files = probe(&[("probe.ts", "export default () => /(?i:a)b/;")]);
+    assert_eq!(files.places(), ["probe.ts:1:22 C_SYNTAX"]);
 }
 
 // CB-07, CB-10: generators and promises inside, plain data outside

@@ -179,6 +179,32 @@ fn a_name_that_two_stars_bring_is_no_export_unless_it_is_one_thing() {
     assert_eq!(found[0].message, "SyntaxError: export 'twice' in module 'barrel.ts' is ambiguous");
 }
 
+// CB-23: a circle of re-exports holds what its modules hold, and nothing else
+#[test]
+fn re_exports_may_go_in_a_circle() {
+    let modules = [
+        ("x.ts", "export * from './x.ts';\nexport * from './y.ts';\nexport const x = 1;\n"),
+        ("y.ts", "export * from './x.ts';\nexport * from './z.ts';\nexport const y = 2;\n"),
+        ("z.ts", "export * from './y.ts';\nexport { loop } from './w.ts';\n"),
+        ("w.ts", "export { loop } from './z.ts';\n"),
+    ];
+    let with = |text| [&[("probe.ts", text)], &modules[..]].concat();
+    let files = probe(&with("import { x, y } from './z.ts';\nexport default () => [x, y];\n"));
+    files.write("z.ts", "export * from './y.ts';\n");
+    let found = call(&files.bundle(), "a.evaluators.probe", &json!(null)).expect("it works");
+    assert_eq!(found.value, json!([1, 2]));
+
+    let files = probe(&with("import { x, none } from './x.ts';\nexport default () => [x, none];\n"));
+    assert_eq!(
+        files.report(),
+        [
+            "probe.ts:1:13: C_SYNTAX: `x.ts` has no export `none`",
+            "w.ts:1:10: C_SYNTAX: `z.ts` has no export `loop`",
+            "z.ts:2:10: C_SYNTAX: `w.ts` has no export `loop`",
+        ]
+    );
+}
+
 // CB-23
 #[test]
 fn default_and_namespace_come_in_every_combination() {

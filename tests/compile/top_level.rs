@@ -40,17 +40,13 @@ fn what_the_top_level_computed_is_kept() {
 fn the_clock_and_random_numbers_are_disabled() {
     for (top, place, code) in [
         ("const a = Date.now();", "2:16", "C_CLOCK_DISABLED"),
-        ("const a = new Date();", "2:11", "C_CLOCK_DISABLED"),
+        ("const a = new Date();", "2:15", "C_CLOCK_DISABLED"),
         ("const a = Date();", "2:11", "C_CLOCK_DISABLED"),
         ("const a = Math.random();", "2:16", "C_RANDOM_DISABLED"),
         ("const id = () => Math.random().toString(36);\nconst a = id();", "2:23", "C_RANDOM_DISABLED"),
         ("const { now } = Date;\nconst a = now();", "3:11", "C_CLOCK_DISABLED"),
     ] {
-        let found = loading(top, "a").found();
-        assert_eq!(found.len(), 1, "{top}");
-        assert_eq!(found[0].code, code, "{top}");
-        let line = format!("{}:", place.split(':').next().unwrap());
-        assert!(format!("{}:{}", found[0].line, found[0].column).starts_with(&line), "{top}: {}", found[0]);
+        assert_eq!(loading(top, "a").places(), [format!("a.ts:{place} {code}")], "{top}");
     }
 }
 
@@ -59,7 +55,10 @@ fn the_clock_and_random_numbers_are_disabled() {
 fn a_caught_touch_of_the_clock_is_a_warning() {
     let places = |top: &str| loading(top, "1").places();
     assert_eq!(places("try { Date.now(); } catch {}"), ["a.ts:1:1 W_CLOCK_TOUCHED"]);
+    assert_eq!(places("try { new Date(); } catch {}"), ["a.ts:1:1 W_CLOCK_TOUCHED"]);
     assert_eq!(places("try { Math.random(); } catch {}"), ["a.ts:1:1 W_RANDOM_TOUCHED"]);
+    let both = "for (const read of [() => Date(), () => Math.random()]) try { read(); } catch {}";
+    assert_eq!(places(both), ["a.ts:1:1 W_CLOCK_TOUCHED", "a.ts:1:1 W_RANDOM_TOUCHED"]);
 }
 
 // D-25, D-27
@@ -80,6 +79,47 @@ fn there_is_no_host_at_the_top_level() {
     }
     let function = loading("const made = (() => {}).constructor('return 1')();", "1").found();
     assert_eq!(function[0].code, "C_TOP_LEVEL_THREW");
+}
+
+// CB-73: as people write it
+#[test]
+fn a_global_of_a_host_at_the_top_level_fails_the_compilation() {
+    for (read, name) in [
+        ("await_less(fetch('https://example.com'))", "fetch"),
+        ("process.env.HOME", "process"),
+        ("Buffer.from('x')", "Buffer"),
+        ("window.location.href", "window"),
+        ("require.main", "require"),
+        ("new URL('https://example.com')", "URL"),
+        ("crypto.randomUUID()", "crypto"),
+        ("performance.now()", "performance"),
+        ("structuredClone({})", "structuredClone"),
+        ("new Function('return 1')", "Function"),
+        ("eval('1')", "eval"),
+    ] {
+        let found = loading(&format!("const await_less = (x: unknown) => x;\nconst a = {read};"), "1").found();
+        let errors: Vec<_> = found.iter().filter(|it| it.is_error()).map(|it| (&*it.code, &*it.message)).collect();
+        let message = format!("the project threw while it was loaded: ReferenceError: {name} is not defined");
+        assert_eq!(errors, [("C_TOP_LEVEL_THREW", message.as_str())], "{read}");
+    }
+}
+
+// CB-73
+#[test]
+#[ignore = "the engine keeps no place for a name that is read: the stack names the call before it, or 1:1"]
+fn a_missing_global_is_placed_where_it_is_read() {
+    let files = loading("const one = Math.max(1);\nconst two = 2;\nconst a = missing;", "1");
+    assert_eq!(files.places(), ["a.ts:4:11 C_TOP_LEVEL_THREW"]);
+}
+
+// The place of what the first line of a module throws; its imports are erased.
+#[test]
+#[ignore = "in the first line of a module's JavaScript the engine counts one column too few"]
+fn the_first_line_is_counted_like_any_other() {
+    for text in ["const a = Date.now();", "const b = 1;\nconst a = Date.now();"] {
+        let line = text.lines().count();
+        assert_eq!(Files::one(text).places(), [format!("a.ts:{line}:16 C_CLOCK_DISABLED")], "{text}");
+    }
 }
 
 // D-26

@@ -84,7 +84,7 @@ enum Origin {
     Namespace,
     /// The module is captured and has no such export.
     Absent,
-    /// Not to be known: a module that was not captured or not parsed, a cycle.
+    /// Not to be known: a module that was not captured or not parsed.
     Unknown,
 }
 
@@ -154,8 +154,9 @@ impl Graph {
 
     fn look_up(&self, name: &str, export: &str, seen: &mut BTreeSet<(String, String)>) -> Origin {
         let Some(module) = self.module(name).filter(|module| module.facts.parsed) else { return Origin::Unknown };
+        // In a circle nothing is found, as the standard has it (ResolveExport).
         if !seen.insert((name.to_owned(), export.to_owned())) {
-            return Origin::Unknown;
+            return Origin::Absent;
         }
         match module.facts.exports.get(export) {
             Some(Export::Value(_)) => Origin::Export { module: name.to_owned(), name: export.to_owned() },

@@ -99,8 +99,8 @@ impl Graph for Items<'_, '_, '_> {
     }
 }
 
-/// The actual items by the scalars that can be reached in them through objects alone. An expected item matches none that lacks
-/// one of its scalars, or has another in its place.
+/// The actual items by their scalars. An expected item matches none that has nothing like one of its scalars in that place; where
+/// the place is in an array, nothing like it in any item.
 struct Index {
     /// Positions of items by the hash of place and value, for what must be equal.
     equal: HashMap<(u64, u64), Vec<usize>>,
@@ -111,14 +111,18 @@ struct Index {
 impl Index {
     fn of(comparer: &mut Comparer<'_, '_>, items: &[Item]) -> Result<Self, ComparisonError> {
         let mut index = Self { equal: HashMap::new(), numbers: HashMap::new() };
-        let view = comparer.actual;
+        let (view, options) = (comparer.actual, comparer.options);
         let mut leaves = 0;
         for (position, item) in items.iter().enumerate() {
-            each_leaf(view, item.node, 0, &mut |place, leaf| {
+            each_leaf(view, options, item.node, 0, &mut |place, leaf| {
                 leaves += 1;
-                match view.node(leaf).shape {
-                    Shape::Number(number) => index.numbers.entry(place).or_default().push((number, position)),
-                    _ => index.equal.entry((place, view.node(leaf).hash)).or_default().push(position),
+                if let Shape::Number(number) = view.node(leaf).shape {
+                    index.numbers.entry(place).or_default().push((number, position));
+                    return;
+                }
+                let positions = index.equal.entry((place, view.node(leaf).hash)).or_default();
+                if positions.last() != Some(&position) {
+                    positions.push(position);
                 }
             });
         }
@@ -133,7 +137,7 @@ impl Index {
         let options: &Options = comparer.options;
         let mut best: Option<Narrowed<'_>> = None;
         let mut leaves = 0;
-        each_leaf(view, item, 0, &mut |place, leaf| {
+        each_leaf(view, options, item, 0, &mut |place, leaf| {
             leaves += 1;
             let node = view.node(leaf);
             let narrowed = match node.shape {
@@ -153,6 +157,7 @@ impl Index {
             Narrowed::Near(numbers) => {
                 let mut positions: Vec<usize> = numbers.iter().map(|(_, position)| *position).collect();
                 positions.sort_unstable();
+                positions.dedup();
                 positions
             }
         }))
@@ -189,18 +194,22 @@ fn near<'i>(numbers: &'i [(f64, usize)], number: f64, settings: &Settings) -> &'
     &numbers[start..end]
 }
 
-/// Calls `each` for every scalar in a value that lies behind object members only, with a hash of its place.
-fn each_leaf(view: &View<'_>, node: NodeId, place: u64, each: &mut impl FnMut(u64, NodeId)) {
+/// Calls `each` for every scalar that a match of this value depends on, with a hash of its place. Items of an array share a place,
+/// because their order may mean nothing. Where expected items may be more than the actual ones, no match depends on them.
+fn each_leaf(view: &View<'_>, options: &Options, node: NodeId, place: u64, each: &mut impl FnMut(u64, NodeId)) {
+    // Not symmetric, so that `a.b` is not `b.a`.
+    let below = |step: u64| place.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ step;
     match view.node(node).shape {
         Shape::Object(object) => {
             for member in view.members(object) {
-                // Not symmetric, so that `a.b` is not `b.a`.
-                let place = place.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ member.key_hash;
-                each_leaf(view, member.node, place, each);
+                each_leaf(view, options, member.node, below(member.key_hash), each);
             }
         }
-        // Whatever is unordered outside is unordered inside, unless a rule says otherwise: items have no place.
-        Shape::Array(..) => {}
+        Shape::Array(start, end) => {
+            if options.settings(view.node(node).place).items != ItemPolicy::AtMost || true {
+                view.items(start, end).iter().for_each(|item| each_leaf(view, options, item.node, below(1), each));
+            }
+        }
         _ => each(place, node),
     }
 }

@@ -63,9 +63,11 @@ fn large_comparisons_end_with_a_verdict() {
     // Every search for a partner has to move all that were found before.
     let chain = json!({ "unorderedPaths": ["$"], "numericTolerance": 0.5 });
     assert_eq!(score(&list(1_000, |id| json!(id)), &list(1_000, |id| json!(999.5 - id as f64)), &chain), Ok(1.0));
-    // No scalar tells these apart, so pairs are tried, up to a limit.
     let boxed = |shift: f64| list(1_000, |id| json!([(id as f64 + shift) % 1_000.0, "x".repeat(100)]));
-    let tried = score(&boxed(0.0), &boxed(1.25), &chain);
+    assert_eq!(score(&boxed(0.0), &boxed(1.25), &chain), Ok(1.0));
+    // No single scalar tells these apart, so pairs are tried, up to a limit.
+    let parted = |shift: usize| list(1_000, |id| json!([[id % 30, id / 30], [(id / 30 + shift) % 34, "x".repeat(90)]]));
+    let tried = score(&parted(0), &parted(1), &any);
     assert!(matches!(tried, Ok(_) | Err(ComparisonError::Limit { .. })), "{tried:?}");
     // Unordered in unordered.
     let matrix =
@@ -83,6 +85,7 @@ fn speed_of_large_comparisons() {
     let ordered = list(1_000, |id| item(id, 0.0));
     let reversed = |noise: f64| list(1_000, |id| item(999 - id, noise));
     let boxed = |shift: f64| list(1_000, |id| json!([(id as f64 + shift) % 1_000.0, "x".repeat(100)]));
+    let parted = |shift: usize| list(1_000, |id| json!([[id % 30, id / 30], [(id / 30 + shift) % 34, "x".repeat(90)]]));
     let any = json!({ "unorderedPaths": ["$"], "numericTolerance": 0.5 });
     let exactly = rules(json!({ "$": { "order": "unordered", "items": "exactly", "allowExtraFields": false } }));
     for (name, expected, actual, options) in [
@@ -97,7 +100,8 @@ fn speed_of_large_comparisons() {
             list(1_000, |id| json!(999.5 - id as f64)),
             any.clone(),
         ),
-        ("unordered, items without a telling scalar", boxed(0.0), boxed(1.25), any),
+        ("unordered, arrays in the array", boxed(0.0), boxed(1.25), any.clone()),
+        ("unordered, items without a telling scalar", parted(0), parted(1), any),
     ] {
         let options = if options.is_null() { Options::default() } else { Options::parse(&options).unwrap() };
         let run = || {
