@@ -206,7 +206,7 @@ fn each_leaf(view: &View<'_>, options: &Options, node: NodeId, place: u64, each:
             }
         }
         Shape::Array(start, end) => {
-            if options.settings(view.node(node).place).items != ItemPolicy::AtMost || true {
+            if options.settings(view.node(node).place).items != ItemPolicy::AtMost {
                 view.items(start, end).iter().for_each(|item| each_leaf(view, options, item.node, below(1), each));
             }
         }

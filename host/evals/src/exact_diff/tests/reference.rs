@@ -148,6 +148,17 @@ proptest! {
         let rule = Uniform { order: "unordered", ..rule };
         let moved = shuffled.into_iter().zip(moves).map(|(item, by)| match item {
             Value::Number(number) => json!(number.as_f64().unwrap() + by),
+            // Fewer or more items inside, as the policies allow.
+            Value::Array(mut items) if by < 0.0 => {
+                items.pop();
+                Value::Array(items)
+            }
+            Value::Object(mut members) if by != 0.0 => {
+                if let Some(list) = members.get_mut("list").and_then(Value::as_array_mut) {
+                    if by < 0.0 { list.truncate(1) } else { list.push(json!(by)) }
+                }
+                Value::Object(members)
+            }
             item => item,
         });
         let actual = json!({ "l": moved.skip(left).collect::<Vec<_>>() });

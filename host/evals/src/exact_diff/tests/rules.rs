@@ -251,6 +251,17 @@ fn equal_items_part_where_a_tolerance_needs_it() {
     assert_differs(json!(line), json!(shifted), options, &[]);
 }
 
+// Spec 4.7: what `at-most` does not ask for keeps no item from its partner, in arrays long enough for the index, too.
+#[test]
+fn longer_expected_arrays_find_their_partners_in_long_arrays() {
+    let expected: Vec<_> = (0..40).map(|id| json!([id, 100 + id])).collect();
+    let actual: Vec<_> = (0..40).rev().map(|id| json!([id])).collect();
+    let options = |items: &str| rules(json!({ "$": { "order": "unordered", "items": items } }));
+    assert_differs(json!(expected), json!(actual), options("at-most"), &[]);
+    assert_differs(json!(actual), json!(expected), options("at-least"), &[]);
+    assert_eq!(compared(&json!(expected), &json!(actual), &options("exactly")).unwrap().score, 0.0);
+}
+
 // Spec 4.8.
 #[test]
 fn items_are_matched_by_identity() {
