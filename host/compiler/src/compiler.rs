@@ -6,7 +6,7 @@ use crate::imports::Target;
 use crate::module::{self, Facts};
 use crate::project::Project;
 use crate::source::{Location, Source};
-use crate::transform::{self, JavaScript};
+use crate::transform;
 use crate::{Checked, Compilation, CompileError, checks, errors, evaluate, predicate};
 use callcell_runtime::{
     Engine, EvaluateError, Evaluation, Manifest, ModuleSet, ModuleSource, PartialSchemaError, Problem, SourceFile,
@@ -139,7 +139,7 @@ struct Memory {
 struct Known {
     sha256: String,
     facts: Arc<Facts>,
-    javascript: Option<(Meaning, Arc<JavaScript>)>,
+    javascript: Option<(Meaning, ModuleSource)>,
 }
 
 /// What a module's JavaScript depends on beside its text.
@@ -170,7 +170,7 @@ impl Memory {
         }
     }
 
-    fn transform(&mut self, graph: &Graph, name: &str, module: &Module) -> Result<Arc<JavaScript>, Vec<Diagnostic>> {
+    fn transform(&mut self, graph: &Graph, name: &str, module: &Module) -> Result<ModuleSource, Vec<Diagnostic>> {
         let imports = module.facts.imports.iter();
         let types = imports.map(|import| graph.is_type(name, &import.specifier, &import.name)).collect();
         let meaning = Meaning { targets: module.targets.clone(), types };
@@ -178,11 +178,11 @@ impl Memory {
         if let Some((before, javascript)) = known.as_ref().and_then(|known| known.javascript.as_ref())
             && *before == meaning
         {
-            return Ok(Arc::clone(javascript));
+            return Ok(javascript.clone());
         }
-        let javascript = Arc::new(transform::transform(graph, name, module)?);
+        let javascript = transform::transform(graph, name, module)?;
         if let Some(known) = known {
-            known.javascript = Some((meaning, Arc::clone(&javascript)));
+            known.javascript = Some((meaning, javascript.clone()));
         }
         Ok(javascript)
     }
@@ -204,15 +204,7 @@ impl Memory {
                     for helper in javascript.imports.iter().filter_map(|(_, target)| transform::helper(target)) {
                         modules.insert(helper.name.clone(), helper);
                     }
-                    modules.insert(
-                        name.to_owned(),
-                        ModuleSource {
-                            name: name.to_owned(),
-                            source: javascript.text.clone(),
-                            source_map: Some(javascript.source_map.clone()),
-                            imports: javascript.imports.clone(),
-                        },
-                    );
+                    modules.insert(name.to_owned(), javascript);
                 }
                 Err(problems) => found.extend(problems),
             }

@@ -252,8 +252,8 @@ impl<'s, 'a> Walk<'s, 'a> {
                 });
                 match (wanted, given) {
                     (Some(wanted), Some(given)) if wanted == given => Some((argument(0), argument(1), 2)),
-                    // A name that was refused is not in the path.
-                    (None, given) if !given.as_deref().is_some_and(is_evaluator_name) => Some((argument(0), None, 1)),
+                    // A name that is no text shows in the path as its position.
+                    (None, None) => Some((argument(0), None, 1)),
                     _ => None,
                 }
             }
@@ -303,12 +303,6 @@ impl<'s, 'a> Walk<'s, 'a> {
         let text = self.source.text.get(span.start as usize..span.end as usize).unwrap_or_default();
         if text.contains(['\n', '\r']) { instead } else { span }
     }
-}
-
-fn is_evaluator_name(name: &str) -> bool {
-    name.len() <= 64
-        && name.starts_with(|first: char| first.is_ascii_alphabetic())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 #[cfg(test)]

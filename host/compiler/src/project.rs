@@ -160,10 +160,7 @@ impl Project {
                 (Some(name), Ok(metadata)) if metadata.is_file() => Lookup::File(name),
                 _ => Lookup::Missing,
             },
-            // A refusal by cap-std itself carries no number of the system.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() => {
-                Lookup::Outside
-            }
+            Err(error) if leads_outside(&error) => Lookup::Outside,
             Err(_) => Lookup::Missing,
         }
     }
@@ -172,7 +169,7 @@ impl Project {
     pub(crate) fn is_folder(&self, path: &str) -> Option<bool> {
         match self.dir.metadata(if path.is_empty() { "." } else { path }) {
             Ok(metadata) => Some(metadata.is_dir()),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() => None,
+            Err(error) if leads_outside(&error) => None,
             Err(_) => Some(false),
         }
     }
@@ -195,6 +192,11 @@ impl Project {
         }
         Source::decode(name, bytes).map_err(|at| diagnostics::invalid_utf8(&at))
     }
+}
+
+/// Whether cap-std itself refused, because a path leads out of its folder: then there is no number of the system.
+fn leads_outside(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
 
 /// The entry module of a folder.

@@ -17,23 +17,12 @@ use oxc::transformer::{TransformOptions, Transformer};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A module as the engine evaluates it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct JavaScript {
-    /// The module's text.
-    pub text: String,
-    /// Its source map, as JSON without the sources' text.
-    pub source_map: String,
-    /// Specifiers as written, and the canonical names they mean, in order of appearance.
-    pub imports: Vec<(String, String)>,
-}
-
 /// Compiles one module of a project that has no errors.
-pub(crate) fn transform(graph: &Graph, name: &str, module: &Module) -> Result<JavaScript, Vec<Diagnostic>> {
+pub(crate) fn transform(graph: &Graph, name: &str, module: &Module) -> Result<ModuleSource, Vec<Diagnostic>> {
     on_deep_stack(&module.source, || transform_here(graph, name, module)).unwrap_or_else(|failed| Err(vec![failed]))
 }
 
-fn transform_here(graph: &Graph, name: &str, module: &Module) -> Result<JavaScript, Vec<Diagnostic>> {
+fn transform_here(graph: &Graph, name: &str, module: &Module) -> Result<ModuleSource, Vec<Diagnostic>> {
     let source = &module.source;
     let allocator = Allocator::default();
     let parsed = module::parse(&allocator, &source.text);
@@ -77,7 +66,12 @@ fn transform_here(graph: &Graph, name: &str, module: &Module) -> Result<JavaScri
         map.set_source_contents(Vec::new());
         map.to_json_string()
     });
-    Ok(JavaScript { text: printed.code, source_map: source_map.unwrap_or_default(), imports })
+    Ok(ModuleSource {
+        name: name.to_owned(),
+        source: printed.code,
+        source_map: Some(source_map.unwrap_or_default()),
+        imports,
+    })
 }
 
 /// Marks imports and re-exports of names that are types in the module they come from.

@@ -3,7 +3,7 @@
 use super::args::InspectArguments;
 use super::environment::Environment;
 use super::open::{self, Warnings};
-use super::render::{Terminal, bytes, plural};
+use super::render::{Terminal, bytes, cut, plural};
 use super::table::table;
 use callcell::runtime::{BundleFile, CallbackDeclaration, CallbackKind};
 use serde_json::{Value, json};
@@ -65,15 +65,9 @@ fn callback(declared: &CallbackDeclaration) -> Vec<String> {
         CallbackKind::JudgeSelector => ("{ actual, expected? }".into(), "JSON data".into()),
         CallbackKind::PassRule => ("{ scores }".into(), "true or false".into()),
     };
-    let kind = match declared.kind {
-        CallbackKind::Tool => "tool",
-        CallbackKind::Evaluator => "evaluator",
-        CallbackKind::DiffSelector => "diff-selector",
-        CallbackKind::JudgeSelector => "judge-selector",
-        CallbackKind::PassRule => "pass-rule",
-    };
+    let kind = json!(declared.kind).as_str().unwrap_or_default().to_owned();
     let description = declared.description.as_deref().unwrap_or_default();
-    vec![declared.name.clone(), kind.into(), takes, gives, short(description)]
+    vec![declared.name.clone(), kind, takes, gives, short(description)]
 }
 
 /// `{ subtotal, rate? }` of an object schema.
@@ -153,9 +147,5 @@ fn pass(rule: &Value) -> String {
 
 /// The beginning of a text, on one line.
 fn short(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MAX_TEXT) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_TEXT)
 }

@@ -245,6 +245,14 @@ fn escape_json(text: &str) -> String {
     })
 }
 
+/// The first characters of a text.
+pub fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// `1 callback`, `2 callbacks`.
 pub fn plural(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })

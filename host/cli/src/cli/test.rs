@@ -5,7 +5,7 @@ use super::call::{in_typescript, resolve, with_names};
 use super::environment::Environment;
 use super::exit::Exit;
 use super::failure::{Failure, Problem, UsageView};
-use super::render::{Terminal, bytes, count, plural, time};
+use super::render::{Terminal, bytes, clean, count, cut, plural, time};
 use super::table::table;
 use super::{input, open};
 use callcell::runtime::{
@@ -69,7 +69,7 @@ pub fn run(arguments: &TestArguments, environment: &Environment, terminal: &Term
     let reports: Vec<_> = cases
         .iter()
         .map(|case| {
-            bar.set_message(format!("{}/{}", super::render::clean(&case.callback), super::render::clean(&case.name)));
+            bar.set_message(clean(&format!("{}/{}", case.callback, case.name)));
             let report = runner.run(case).unwrap_or_else(|error| {
                 let Failure { code, message, thrown, hint, .. } = Failure::from(error);
                 let details = hint.map(|hint| format!("hint: {hint}")).into_iter().collect();
@@ -336,11 +336,7 @@ fn segment(key: &str) -> String {
 }
 
 fn shown(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(MAX_VALUE) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    cut(&value.to_string(), MAX_VALUE)
 }
 
 /// What an agent's evaluation callbacks may be given: the platform checks outputs and expectations before any of them runs
