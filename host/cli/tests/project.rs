@@ -270,6 +270,24 @@ fn cases_pass_fail_and_say_why() {
     assert_eq!(report["cases"][2]["details"], json!(["$.value: 7 expected, 6 found", "$.more: [] is missing"]));
 }
 
+// A pipe that nobody writes to would keep the program for ever.
+#[cfg(unix)]
+#[test]
+fn inputs_that_are_no_files_fail_their_case() {
+    let folder = Files::new(&[("tools.ts", &double(WORKS)), ("inputs/double/fine.json", r#"{"value":1}"#)]);
+    for (maker, name) in [("mkfifo", "pipe.json"), ("mkdir", "folder.json")] {
+        let path = folder.path(&format!("inputs/double/{name}"));
+        assert!(std::process::Command::new(maker).arg(path).status().unwrap().success());
+    }
+    let run = folder.callcell(&["test"]);
+    assert_eq!(run.code, Some(1));
+    for name in ["pipe", "folder"] {
+        let text = format!("inputs/double/{name}.json`: it is no regular file");
+        assert!(run.stderr.contains(&text), "{text}: {}", run.stderr);
+    }
+    assert!(run.stderr.ends_with("error: 2 cases failed, 1 case passed\n"), "{}", run.stderr);
+}
+
 #[test]
 fn nothing_to_test_is_no_success() {
     let folder = Files::new(&[("tools.ts", &double(WORKS))]);

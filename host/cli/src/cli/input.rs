@@ -30,8 +30,12 @@ pub fn read(argument: &str) -> anyhow::Result<Value> {
     parse(origin, &text, source)
 }
 
-/// Reads and parses a file.
+/// Reads and parses a file that was found in a folder, so that nobody chose it: a pipe or a device might never end.
 pub fn file(path: &Path) -> anyhow::Result<Value> {
+    let failed = |source| Problem::File { action: "read", path: path.to_owned(), source };
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(failed(std::io::Error::other("it is no regular file")).into());
+    }
     parse(format!("`{}`", path.display()), &files::read(path, MAX_TEXT_BYTES)?, TextSource::File)
 }
 
