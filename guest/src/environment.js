@@ -19,9 +19,32 @@
     delete Object.getPrototypeOf(sample).constructor;
   }
 
+  const { apply, construct } = Reflect;
+  const property = (value) => ({ value, writable: true, enumerable: false, configurable: true });
+
+  // The engine takes the flag `v` and then reads sets, strings and negated classes wrongly: no answer is better than a wrong one.
+  // Literals with the flag are the compiler's to refuse.
+  const NativeRegExp = RegExp;
+  const hasSets = Object.getOwnPropertyDescriptor(RegExp.prototype, 'unicodeSets').get;
+  const nativeCompile = RegExp.prototype.compile;
+  const refuseSets = () => { throw new SyntaxError("regular expressions have no flag 'v' here: use 'u'"); };
+  const withoutSets = (expression) => apply(hasSets, expression, []) ? refuseSets() : expression;
+  const GuardedRegExp = new Proxy(NativeRegExp, {
+    construct: (target, values, newTarget) => withoutSets(construct(target, values, newTarget)),
+    apply: (target, receiver, values) => withoutSets(apply(target, receiver, values)),
+  });
+  Object.defineProperty(globalThis, 'RegExp', property(GuardedRegExp));
+  Object.defineProperty(NativeRegExp.prototype, 'constructor', property(GuardedRegExp));
+  Object.defineProperty(NativeRegExp.prototype, 'compile', property({
+    compile(pattern, flags) {
+      const text = flags === undefined ? undefined : `${flags}`;
+      for (let index = 0; text !== undefined && index < text.length; index++) if (text[index] === 'v') refuseSets();
+      return apply(nativeCompile, this, [pattern, text]);
+    },
+  }.compile));
+
   const NativeDate = Date;
   const nativeNow = Date.now;
-  const construct = Reflect.construct;
   const refuse = (what) => {
     if (refuseClock()) throw new Error(what + ' is disabled while a project is compiled: pass the time in as input');
   };
@@ -34,7 +57,6 @@
     apply() { refuse('Date()'); return NativeDate(); },
   });
   const put = (date, now) => {
-    const property = (value) => ({ value, writable: true, enumerable: false, configurable: true });
     Object.defineProperty(globalThis, 'Date', property(date));
     Object.defineProperty(NativeDate.prototype, 'constructor', property(date));
     Object.defineProperty(NativeDate, 'now', property(now));

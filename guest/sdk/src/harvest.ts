@@ -3,7 +3,7 @@
 // Exports are anybody's values. Only declarations are read, through their private field; nothing else is touched,
 // and no callback is invoked.
 
-import { append, codeAt, dictionary, includes, mapGet, mapSet, ownKeys, slice, sourceOf } from './intrinsics.js';
+import { append, codeAt, dictionary, includes, isFinite, mapGet, mapSet, ownKeys, slice, sourceOf } from './intrinsics.js';
 import { AgentRecord, EvaluatorEntry, isToolName, recordOf, shown, ToolRecord, UnsupportedCall, unsupportedCalls } from './declaration.js';
 import { member, Problem, Problems, report, under } from './problems.js';
 import { compileSchema, describesObject, Side } from './schema.js';
@@ -256,7 +256,7 @@ function addAgent(state: State, agent: AgentRecord, names: readonly string[]): v
 
   entry.pass = null;
   if (agent.pass?.type === 'weighted') {
-    entry.pass = { type: 'weighted', weights: agent.pass.weights, threshold: typeof agent.pass.threshold === 'number' ? agent.pass.threshold : null };
+    entry.pass = { type: 'weighted', weights: agent.pass.weights, threshold: isFinite(agent.pass.threshold) ? agent.pass.threshold : null };
   } else if (agent.pass?.type === 'predicate') {
     const { callback } = agent.pass;
     const added = addCallback(state, callback, 'pass-rule', `${name}.pass`, `${name}@${exported}.pass`);

@@ -7,8 +7,9 @@ const { apply } = Reflect;
 
 export const ownKeys = Reflect.ownKeys;
 export const isArray = Array.isArray;
-export const isFinite = Number.isFinite;
+export const isFinite = Number.isFinite as (value: unknown) => value is number;
 export const isSafeInteger = Number.isSafeInteger;
+export const { ceil, floor } = Math;
 export const freeze = Object.freeze;
 export const prototypeOf = Object.getPrototypeOf as (value: object) => object | null;
 export const descriptorOf = Object.getOwnPropertyDescriptor as (

@@ -5,7 +5,7 @@
 // Nothing imports Zod, so projects without it do not load it.
 
 import {
-  append, codeAt, dictionary, includes, indexOf, isArray, isFinite, isObject, isSafeInteger, mapDelete, mapGet, mapSet, matches,
+  append, ceil, codeAt, dictionary, floor, includes, indexOf, isArray, isFinite, isObject, isSafeInteger, mapDelete, mapGet, mapSet, matches,
   ownKeys, regExpParts, slice, descriptorOf,
 } from './intrinsics.js';
 import { copyJson, NotJson, sameJson } from './json.js';
@@ -735,15 +735,11 @@ function applyCheck(node: Node, check: any, type: string, path: string, walk: Wa
   }
   if (type === 'number' && applyNumberCheck(node, check)) return;
   if (type === 'string') {
-    if (name === 'min_length' || name === 'length_equals') put(node, 'minLength', check.minimum ?? check.length);
-    if (name === 'max_length' || name === 'length_equals') put(node, 'maxLength', check.maximum ?? check.length);
-    if (name === 'min_length' || name === 'max_length' || name === 'length_equals') return;
+    if (applyLengthCheck(node, check, 'minLength', 'maxLength')) return;
     if (name === 'string_format') return applyFormat(node, check, path, walk);
   }
   if (type === 'array' || type === 'tuple') {
-    if (name === 'min_length' || name === 'length_equals') put(node, 'minItems', check.minimum ?? check.length);
-    if (name === 'max_length' || name === 'length_equals') put(node, 'maxItems', check.maximum ?? check.length);
-    if (name === 'min_length' || name === 'max_length' || name === 'length_equals') return;
+    if (applyLengthCheck(node, check, 'minItems', 'maxItems')) return;
   }
   unrepresentable(walk, path, `The check \`${typeof name === 'string' ? name : 'unknown'}\` on this type`, 'Check it inside the callback.');
 }
@@ -757,6 +753,28 @@ function addedByZod(check: object, added: string): boolean {
     if (key !== 'checks' && key !== 'when') return false;
   }
   return false;
+}
+
+/** Zod compares a length with any number; data counts in whole ones, so a bound that is none becomes the nearest that is. */
+function applyLengthCheck(node: Node, check: any, atLeast: string, atMost: string): boolean {
+  const kind = check.check;
+  if (kind !== 'min_length' && kind !== 'max_length' && kind !== 'length_equals') return false;
+  const value = kind === 'min_length' ? check.minimum : kind === 'max_length' ? check.maximum : check.length;
+  if (typeof value !== 'number') return false;
+  // A comparison with NaN is false, whatever the length.
+  if (value !== value) refuseAll(node);
+  else if (kind === 'min_length') {
+    if (value === Infinity) refuseAll(node);
+    else if (value > 0) put(node, atLeast, ceil(value));
+  } else if (kind === 'max_length') {
+    if (value < 0) refuseAll(node);
+    else if (value !== Infinity) put(node, atMost, floor(value));
+  } else if (!isSafeInteger(value) || value < 0) refuseAll(node);
+  else {
+    put(node, atLeast, value);
+    put(node, atMost, value);
+  }
+  return true;
 }
 
 function applyNumberCheck(node: Node, check: any): boolean {
