@@ -7,7 +7,7 @@ use crate::schema::Schema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Version of the manifest and of the bundle's file format.
@@ -190,6 +190,10 @@ impl BundleFile {
         let header_bytes = word(20).ok_or(damaged("it is cut short"))? as usize;
         let header = bytes[..end].get(24..24 + header_bytes).ok_or(damaged("it is cut short"))?;
         let header: FileHeader = serde_json::from_slice(header).map_err(|_| damaged("its manifest cannot be read"))?;
+        let mut names = HashSet::new();
+        if !header.manifest.callbacks.iter().all(|callback| names.insert(callback.name.as_str())) {
+            return Err(damaged("it declares two callbacks of one name"));
+        }
         let base = Base::ALL.into_iter().find(|base| base.name() == header.base);
         Ok(Self {
             manifest: header.manifest,

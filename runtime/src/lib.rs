@@ -28,6 +28,7 @@ mod outcome;
 mod schema;
 #[cfg(feature = "compiler")]
 mod split;
+mod text;
 
 pub use boundary::{JsonError, parse_json};
 pub use bundle::{
@@ -43,4 +44,5 @@ pub use image::{Image, PAGE_BYTES};
 pub use limits::Limits;
 pub use outcome::{LogLevel, LogLine, Logs, Outcome, Usage};
 pub use schema::{ConditionalKeyword, DataSchema, PartialSchemaError, SchemaError, SchemaViolation, partial_schema};
+pub use text::{clean, is_unsafe};
 pub use tokio_util::sync::CancellationToken;

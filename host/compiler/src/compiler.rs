@@ -89,10 +89,10 @@ impl Compiler {
         found.extend(evaluate::problems(&graph, &modules, &evaluation));
         let missing = missing_folders(project, &evaluation.manifest);
         let conditional = conditional_outputs(&evaluation.manifest);
-        found.extend(conditional.iter().map(|problem| evaluate::declaration(&graph, &modules, problem)));
         // The SDK has looked at the path already.
         let known = |problem: &&Problem| evaluation.problems.iter().all(|it| it.path != problem.path);
-        found.extend(missing.iter().filter(known).map(|it| evaluate::declaration(&graph, &modules, it)));
+        let more: Vec<Problem> = missing.iter().filter(known).chain(&conditional).cloned().collect();
+        found.extend(evaluate::declarations(&graph, &modules, &more));
         let failed = errors(&found) > 0;
         let found = sorted(found);
         if failed {

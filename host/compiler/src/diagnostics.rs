@@ -5,7 +5,7 @@
 //! `miette`'s work; [`Diagnostic`] implements [`miette::Diagnostic`], and [`Diagnostic::render`] is the short way.
 
 use crate::source::Location;
-use callcell_runtime::CallbackKind;
+use callcell_runtime::{CallbackKind, clean};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -113,7 +113,7 @@ impl Diagnostic {
             line: at.line,
             column: at.column,
             category: None,
-            message: message.into(),
+            message: cut(message.into()),
             help: None,
             frame: at.text.as_ref().map(|text| Frame {
                 source: NamedSource::new(&*at.file, Arc::clone(text)),
@@ -132,7 +132,7 @@ impl Diagnostic {
     }
 
     fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(cut(help.into()));
         self
     }
 
@@ -151,12 +151,20 @@ impl Diagnostic {
         self.severity == Severity::Error
     }
 
-    /// The diagnostic with a code frame where the source is at hand, for a terminal. With `color` it carries ANSI colours.
+    /// The diagnostic with a code frame where the source is at hand, for a terminal. With `color` it carries ANSI colours. Characters of
+    /// the project's that could act on a terminal stand as `\u{…}`; a frame that has some is without colours, so that ours can be told
+    /// from the project's. Lines too long to be looked at have no frame.
     pub fn render(&self, color: bool) -> String {
-        let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        let plain = self.draw(GraphicalTheme::unicode_nocolor());
+        let tidy = plain.split('\n').map(clean).collect::<Vec<_>>().join("\n");
+        if color && tidy == plain { self.draw(GraphicalTheme::unicode()) } else { tidy }
+    }
+
+    fn draw(&self, theme: GraphicalTheme) -> String {
         let mut text = String::new();
         let handler = GraphicalReportHandler::new_themed(theme).with_links(false);
-        let drawn = match self.frame {
+        let drawn = match &self.frame {
+            Some(frame) if frame.is_wide() => handler.render_report(&mut text, &Self { frame: None, ..self.clone() }),
             Some(_) => handler.render_report(&mut text, &Framed(self)),
             None => handler.render_report(&mut text, self),
         };
@@ -164,6 +172,21 @@ impl Diagnostic {
             text = self.to_string();
         }
         text
+    }
+}
+
+/// Bytes of the lines in a frame.
+const MAX_FRAME_BYTES: usize = 8 * 1024;
+
+impl Frame {
+    /// Whether the lines of the frame, one before and one behind among them, are more than anybody reads.
+    fn is_wide(&self) -> bool {
+        let text = self.source.inner().as_bytes();
+        let end = (self.offset + self.length).min(text.len());
+        let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        let before = text[..self.offset.min(end)].rsplitn(3, is_end).take(2).map(<[u8]>::len).sum::<usize>();
+        let behind = text[end..].splitn(3, is_end).take(2).map(<[u8]>::len).sum::<usize>();
+        before + self.length + behind > MAX_FRAME_BYTES
     }
 }
 
@@ -243,6 +266,25 @@ impl miette::Diagnostic for Framed<'_> {
     }
 }
 
+/// Characters of a message or a help. A project may write names and specifiers of a megabyte.
+const MAX_MESSAGE: usize = 2_000;
+
+/// Characters of a name or a specifier that is repeated in a message.
+const MAX_QUOTE: usize = 200;
+
+fn cut(text: String) -> String {
+    shortened(&text, MAX_MESSAGE).unwrap_or(text)
+}
+
+/// A name or a specifier, as messages repeat it.
+pub(crate) fn quote(text: &str) -> String {
+    shortened(text, MAX_QUOTE).unwrap_or_else(|| text.to_owned())
+}
+
+fn shortened(text: &str, most: usize) -> Option<String> {
+    text.char_indices().nth(most).map(|(end, _)| format!("{}…", &text[..end]))
+}
+
 // Reading sources.
 
 pub(crate) fn invalid_utf8(at: &Location) -> Diagnostic {
@@ -266,6 +308,15 @@ pub(crate) fn too_deep(at: &Location, limit: usize) -> Diagnostic {
 pub(crate) fn too_many_modules(at: &Location, limit: usize) -> Diagnostic {
     Diagnostic::error("C_COMPILE_LIMIT", at, format!("the project has more than {limit} modules"))
         .help("import fewer modules from the entry")
+}
+
+pub(crate) fn too_much_source(at: &Location, limit: usize) -> Diagnostic {
+    Diagnostic::error(
+        "C_COMPILE_LIMIT",
+        at,
+        format!("with this module the project has more than {limit} bytes of source"),
+    )
+    .help("import fewer or smaller modules from the entry")
 }
 
 pub(crate) fn unreadable(at: &Location, reason: &str) -> Diagnostic {
@@ -301,6 +352,26 @@ pub(crate) fn cannot_be_lowered(at: &Location, what: &str, help: &str) -> Diagno
     Diagnostic::error("C_SYNTAX", at, format!("{what} cannot be compiled to ES2022 JavaScript")).help(help)
 }
 
+pub(crate) fn namespace_hidden(at: &Location) -> Diagnostic {
+    let message = "this name comes from another block of the namespace, whose own name means something else here";
+    Diagnostic::error("C_SYNTAX", at, message).help("give the inner variable another name than the namespace")
+}
+
+pub(crate) fn regular_expression_sets(at: &Location) -> Diagnostic {
+    Diagnostic::error("C_SYNTAX", at, "the engine has no regular expressions with the flag `v`")
+        .help("write it with the flag `u`; spell a set out, or test twice")
+}
+
+pub(crate) fn regular_expression_modifiers(at: &Location) -> Diagnostic {
+    Diagnostic::error("C_SYNTAX", at, "the engine has no modifiers in regular expressions, such as `(?i:…)`")
+        .help("give the whole expression the flag, or write `[aA]`")
+}
+
+pub(crate) fn regular_expression_names(at: &Location, name: &str) -> Diagnostic {
+    Diagnostic::error("C_SYNTAX", at, format!("the engine does not know two groups of one name, `{}`", quote(name)))
+        .help("give each group its own name")
+}
+
 pub(crate) fn transform_failed(at: &Location, reason: &str, help: Option<&str>) -> Diagnostic {
     if reason.starts_with("Namespaces exporting non-const") {
         return cannot_be_lowered(
@@ -313,13 +384,21 @@ pub(crate) fn transform_failed(at: &Location, reason: &str, help: Option<&str>) 
 }
 
 pub(crate) fn nothing_to_export(at: &Location, name: &str) -> Diagnostic {
-    Diagnostic::error("C_SYNTAX", at, format!("the module has no `{name}` to export"))
+    Diagnostic::error("C_SYNTAX", at, format!("the module has no `{}` to export", quote(name)))
         .help("declare or import it, or correct the name")
 }
 
 pub(crate) fn missing_export(at: &Location, module: &str, name: &str) -> Diagnostic {
-    Diagnostic::error("C_SYNTAX", at, format!("`{module}` has no export `{name}`"))
+    Diagnostic::error("C_SYNTAX", at, format!("`{module}` has no export `{}`", quote(name)))
         .help("export it there, or correct the name")
+}
+
+pub(crate) fn ambiguous_export(at: &Location, module: &str, name: &str, first: &str, second: &str) -> Diagnostic {
+    let message = format!(
+        "`{module}` has two exports `{}`: its `export *` lead to those of `{first}` and `{second}`",
+        quote(name)
+    );
+    Diagnostic::error("C_SYNTAX", at, message).help("import it from the one that is meant, or export it by name")
 }
 
 pub(crate) fn top_level_await(at: &Location) -> Diagnostic {

@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// The most modules a project may have.
 pub const MAX_MODULES: usize = 1024;
 
+/// The most bytes all modules of a project may have together; what the compile cell takes of their JavaScript.
+pub const MAX_TOTAL_BYTES: usize = 16 << 20;
+
 /// A captured module.
 #[derive(Debug)]
 pub(crate) struct Module {
@@ -27,6 +30,7 @@ pub(crate) struct Module {
 #[derive(Debug)]
 pub(crate) struct Graph {
     modules: BTreeMap<String, Module>,
+    stars: Stars,
     /// Problems of files that are no module, because they could not be read.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -34,7 +38,8 @@ pub(crate) struct Graph {
 /// Reads the entry and, transitively, every relative source module it imports. Nothing else is read. `inspect` gives the
 /// facts of a module.
 pub(crate) fn capture(project: &Project, mut inspect: impl FnMut(&Source) -> Arc<Facts>) -> Graph {
-    let mut graph = Graph { modules: BTreeMap::new(), diagnostics: Vec::new() };
+    let mut graph = Graph { modules: BTreeMap::new(), stars: Stars::default(), diagnostics: Vec::new() };
+    let mut bytes = 0;
     let mut known = BTreeSet::from([project.entry().to_owned()]);
     let mut queue = VecDeque::from([project.entry().to_owned()]);
     while let Some(name) = queue.pop_front() {
@@ -49,6 +54,11 @@ pub(crate) fn capture(project: &Project, mut inspect: impl FnMut(&Source) -> Arc
                 continue;
             }
         };
+        bytes += source.text.len();
+        if bytes > MAX_TOTAL_BYTES {
+            graph.diagnostics.push(diagnostics::too_much_source(&Location::start_of(&name), MAX_TOTAL_BYTES));
+            break;
+        }
         let facts = inspect(&source);
         let mut problems = Vec::new();
         let mut targets = BTreeMap::new();
@@ -67,8 +77,113 @@ pub(crate) fn capture(project: &Project, mut inspect: impl FnMut(&Source) -> Arc
         }
         graph.modules.insert(name, Module { source, facts, diagnostics: problems, targets });
     }
+    graph.stars = Stars::of(&graph.modules);
     graph.missing_exports();
     graph
+}
+
+/// Which modules re-export which with `export *`, as sets of bits: stars may lead from each of a thousand modules to every other, and
+/// a name that is looked up through them may be in none.
+#[derive(Debug, Default)]
+struct Stars {
+    names: Vec<String>,
+    numbers: BTreeMap<String, usize>,
+    /// For each module, the modules that its stars name.
+    direct: Vec<Bits>,
+    /// Modules that have exports nobody knows: a star of theirs, or behind theirs, leads to a built-in or unread module.
+    open: Vec<bool>,
+    /// For each name, the modules that export it themselves.
+    exporters: BTreeMap<String, Bits>,
+}
+
+impl Stars {
+    fn of(modules: &BTreeMap<String, Module>) -> Self {
+        if modules.values().all(|module| module.facts.stars.is_empty()) {
+            return Self::default();
+        }
+        let count = modules.len();
+        let names: Vec<String> = modules.keys().cloned().collect();
+        let numbers: BTreeMap<String, usize> = names.iter().cloned().zip(0..).collect();
+        let mut stars = Self { names, numbers, direct: Vec::new(), open: Vec::new(), exporters: BTreeMap::new() };
+        let mut unknown = Bits::new(count);
+        for (number, module) in modules.values().enumerate() {
+            let mut direct = Bits::new(count);
+            for specifier in &module.facts.stars {
+                match module.targets.get(specifier) {
+                    Some(Target::Module(name)) if stars.numbers.contains_key(name) => direct.set(stars.numbers[name]),
+                    _ => unknown.set(number),
+                }
+            }
+            if !module.facts.parsed {
+                unknown.set(number);
+            }
+            stars.direct.push(direct);
+            for export in module.facts.exports.keys() {
+                stars.exporters.entry(export.clone()).or_insert_with(|| Bits::new(count)).set(number);
+            }
+        }
+        let none = Bits::new(count);
+        stars.open = (0..count).map(|from| stars.walk(from, &none).any(|to| unknown.has(to))).collect();
+        stars
+    }
+
+    /// The modules that a module's stars lead to. Behind those of `ends` nothing is looked for.
+    fn walk(&self, from: usize, ends: &Bits) -> impl Iterator<Item = usize> + use<> {
+        let mut found = Bits::new(self.names.len());
+        found.set(from);
+        let mut waiting = vec![from];
+        while let Some(at) = waiting.pop() {
+            let new = found.add(&self.direct[at]);
+            waiting.extend(new.into_iter().filter(|number| !ends.has(*number)));
+        }
+        found.iter().collect::<Vec<_>>().into_iter()
+    }
+
+    /// The exporters of `name` that the stars of `module` lead to, none of them behind another.
+    fn exporters(&self, module: &str, name: &str) -> Vec<&str> {
+        let (Some(from), Some(exporters)) = (self.numbers.get(module), self.exporters.get(name)) else {
+            return Vec::new();
+        };
+        let found = self.walk(*from, exporters).filter(|number| exporters.has(*number));
+        found.map(|number| self.names[number].as_str()).collect()
+    }
+
+    fn is_open(&self, module: &str) -> bool {
+        self.numbers.get(module).is_some_and(|number| self.open[*number])
+    }
+}
+
+/// A set of small numbers.
+#[derive(Clone, Debug)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(count: usize) -> Self {
+        Self(vec![0; count.div_ceil(64)])
+    }
+
+    fn has(&self, number: usize) -> bool {
+        (self.0[number / 64] >> (number % 64)) & 1 == 1
+    }
+
+    fn set(&mut self, number: usize) {
+        self.0[number / 64] |= 1 << (number % 64);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0
+            .iter()
+            .enumerate()
+            .filter(|(_, bits)| **bits != 0)
+            .flat_map(|(word, bits)| (0..64).filter(move |bit| (bits >> bit) & 1 == 1).map(move |bit| word * 64 + bit))
+    }
+
+    /// Adds another set, and gives what is new.
+    fn add(&mut self, other: &Self) -> Vec<usize> {
+        let new = Self(self.0.iter().zip(&other.0).map(|(here, there)| there & !here).collect());
+        self.0.iter_mut().zip(&other.0).for_each(|(here, there)| *here |= there);
+        new.iter().collect()
+    }
 }
 
 /// Where a name comes from in the end.
@@ -84,6 +199,11 @@ enum Origin {
     Namespace,
     /// The module is captured and has no such export.
     Absent,
+    /// Two stars give different things of that name, so the module has none of it (ResolveExport).
+    Ambiguous {
+        first: String,
+        second: String,
+    },
     /// Not to be known: a module that was not captured or not parsed.
     Unknown,
 }
@@ -164,14 +284,22 @@ impl Graph {
             Some(Export::From { specifier, name: from }) => self.follow(name, specifier, from.as_deref(), seen),
             None if export == "default" => Origin::Absent,
             None => {
-                let mut result = Origin::Absent;
-                for specifier in &module.facts.stars {
-                    match self.follow(name, specifier, Some(export), seen) {
-                        Origin::Absent => {}
-                        // A built-in module's exports are not known here.
-                        Origin::Export { module, .. } if self.module(&module).is_none() => result = Origin::Unknown,
-                        Origin::Unknown => result = Origin::Unknown,
-                        found => return found,
+                let mut result = match self.stars.is_open(name) {
+                    true => Origin::Unknown,
+                    false => Origin::Absent,
+                };
+                let mut through = "";
+                for exporter in self.stars.exporters(name, export) {
+                    match self.look_up(exporter, export, seen) {
+                        Origin::Absent | Origin::Unknown => {}
+                        found @ (Origin::Ambiguous { .. } | Origin::Type) => return found,
+                        found if matches!(result, Origin::Absent | Origin::Unknown) => {
+                            (result, through) = (found, exporter);
+                        }
+                        found if found != result => {
+                            return Origin::Ambiguous { first: through.to_owned(), second: exporter.to_owned() };
+                        }
+                        _ => {}
                     }
                 }
                 result
@@ -184,9 +312,14 @@ impl Graph {
         let mut found = Vec::new();
         for (name, module) in &self.modules {
             for import in &module.facts.imports {
-                if self.follow(name, &import.specifier, Some(&import.name), &mut BTreeSet::new()) == Origin::Absent {
-                    let target = module.targets.get(&import.specifier).map_or("", Target::name);
-                    found.push(diagnostics::missing_export(&module.source.at(import.span), target, &import.name));
+                let at = || module.source.at(import.span);
+                let target = || module.targets.get(&import.specifier).map_or("", Target::name);
+                match self.follow(name, &import.specifier, Some(&import.name), &mut BTreeSet::new()) {
+                    Origin::Absent => found.push(diagnostics::missing_export(&at(), target(), &import.name)),
+                    Origin::Ambiguous { first, second } => {
+                        found.push(diagnostics::ambiguous_export(&at(), target(), &import.name, &first, &second));
+                    }
+                    _ => {}
                 }
             }
         }

@@ -113,7 +113,7 @@ impl Found<'_> {
     fn site(&mut self, specifier: &StringLiteral<'_>, attributes: Option<&WithClause<'_>>) {
         let (text, span) = (specifier.value.as_str(), specifier.span);
         if attributes.is_some_and(|clause| !clause.with_entries.is_empty()) {
-            self.diagnostics.push(diagnostics::import_attributes(&self.source.at(span), text));
+            self.diagnostics.push(diagnostics::import_attributes(&self.source.at(span), &diagnostics::quote(text)));
         } else {
             self.sites.push(Site { specifier: text.to_owned(), span });
         }
@@ -165,7 +165,7 @@ fn references(source: &Source, semantic: &Semantic<'_>, diagnostics: &mut Vec<Di
             _ => join(&source.name, path).is_none(),
         };
         if outside {
-            diagnostics.push(diagnostics::outside_project(&source.at(comment.span), path));
+            diagnostics.push(diagnostics::outside_project(&source.at(comment.span), &diagnostics::quote(path)));
         }
     }
 }
@@ -227,26 +227,27 @@ fn classify(specifier: &str) -> Class {
 pub(crate) fn resolve(project: &Project, source: &Source, site: &Site) -> Result<Target, Diagnostic> {
     let at = source.at(site.span);
     let specifier = site.specifier.as_str();
+    let shown = &*diagnostics::quote(specifier);
     match classify(specifier) {
         Class::Builtin(name) => Ok(Target::Builtin(name)),
-        Class::Subpath(package) => Err(diagnostics::package_subpath(&at, specifier, package)),
-        Class::Absolute => Err(diagnostics::outside_project(&at, specifier)),
-        Class::Url => Err(diagnostics::url(&at, specifier)),
-        Class::NodeBuiltin => Err(diagnostics::node_builtin(&at, specifier)),
-        Class::Package => Err(diagnostics::npm_package(&at, specifier)),
-        Class::Relative if specifier.contains('\\') => Err(diagnostics::backslash_in_specifier(&at, specifier)),
+        Class::Subpath(package) => Err(diagnostics::package_subpath(&at, shown, package)),
+        Class::Absolute => Err(diagnostics::outside_project(&at, shown)),
+        Class::Url => Err(diagnostics::url(&at, shown)),
+        Class::NodeBuiltin => Err(diagnostics::node_builtin(&at, shown)),
+        Class::Package => Err(diagnostics::npm_package(&at, shown)),
+        Class::Relative if specifier.contains('\\') => Err(diagnostics::backslash_in_specifier(&at, shown)),
         Class::Relative => {
             let Some(path) = join(&source.name, specifier) else {
-                return Err(diagnostics::outside_project(&at, specifier));
+                return Err(diagnostics::outside_project(&at, shown));
             };
             let folder = specifier.ends_with('/') || matches!(specifier.rsplit('/').next(), Some("." | ".."));
             match candidates(&path, folder) {
-                None => Err(diagnostics::non_source_module(&at, specifier)),
+                None => Err(diagnostics::non_source_module(&at, shown)),
                 Some(candidates) => choose(project, &candidates, &path).map_err(|problem| match problem {
-                    Problem::Missing => diagnostics::missing_module(&at, specifier, &candidates[0]),
-                    Problem::Outside => diagnostics::outside_project(&at, specifier),
-                    Problem::NotSource => diagnostics::non_source_module(&at, specifier),
-                    Problem::Ambiguous => diagnostics::ambiguous_module(&at, specifier, &candidates[0], &candidates[1]),
+                    Problem::Missing => diagnostics::missing_module(&at, shown, &diagnostics::quote(&candidates[0])),
+                    Problem::Outside => diagnostics::outside_project(&at, shown),
+                    Problem::NotSource => diagnostics::non_source_module(&at, shown),
+                    Problem::Ambiguous => diagnostics::ambiguous_module(&at, shown, &candidates[0], &candidates[1]),
                 }),
             }
         }

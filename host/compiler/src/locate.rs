@@ -12,10 +12,11 @@ use oxc::allocator::Allocator;
 use oxc::ast::AstKind;
 use oxc::ast::ast::{
     Argument, ArrayExpressionElement, CallExpression, ExportDefaultDeclarationKind, Expression, ObjectPropertyKind,
-    Statement,
+    Program, Statement,
 };
 use oxc::semantic::{Semantic, SemanticBuilder, SymbolId};
 use oxc::span::{GetSpan, Span};
+use std::collections::BTreeMap;
 
 /// How many modules are looked into for one problem.
 const MAX_MODULES: usize = 8;
@@ -35,28 +36,46 @@ enum Step {
     Values { keys: bool },
 }
 
-/// The place of a problem at `path`, in the module that shows it best.
-pub(crate) fn locate(graph: &Graph, entry: &str, path: &str) -> Option<Location> {
-    let (export, mut steps) = parse(path)?;
-    let module = graph.module(entry)?;
-    let mut best = module.facts.export_spans.get(&export).map(|span| module.source.at(*span));
-    let (mut home, mut name) = graph.definition(entry, &export)?;
+/// The places of problems, each given by its path, in the modules that show them best. A module is parsed once for all of them, or
+/// once more where a path comes back to it.
+pub(crate) fn locate(graph: &Graph, entry: &str, paths: &[&str]) -> Vec<Option<Location>> {
+    let mut best: Vec<Option<Location>> = vec![None; paths.len()];
+    let Some(module) = graph.module(entry) else { return best };
+    let mut open = BTreeMap::new();
+    for (number, path) in paths.iter().enumerate() {
+        let Some((export, steps)) = parse(path) else { continue };
+        best[number] = module.facts.export_spans.get(&export).map(|span| module.source.at(*span));
+        if let Some((home, name)) = graph.definition(entry, &export) {
+            open.entry(home).or_insert_with(Vec::new).push(Question { number, name, steps });
+        }
+    }
     for _ in 0..MAX_MODULES {
-        let source = &graph.module(&home)?.source;
-        let Ok(found) = on_deep_stack(source, || look(source, &name, &steps)) else { break };
-        if let Some(span) = found.place {
-            best = Some(source.at(span));
+        for (home, questions) in std::mem::take(&mut open) {
+            let Some(module) = graph.module(&home) else { continue };
+            let Ok(answers) = on_deep_stack(&module.source, || look(&module.source, &questions)) else { continue };
+            for (question, found) in questions.into_iter().zip(answers) {
+                if let Some(span) = found.place {
+                    best[question.number] = Some(module.source.at(span));
+                }
+                let Some(next) = found.elsewhere else { continue };
+                // Within a built-in module there is nothing to show.
+                let definition = graph.origin(&home, &next.specifier, &next.name);
+                if let Some((home, name)) = definition.filter(|(home, _)| graph.module(home).is_some()) {
+                    let question = Question { number: question.number, name, steps: next.steps };
+                    open.entry(home).or_insert_with(Vec::new).push(question);
+                }
+            }
         }
-        let Some(next) = found.elsewhere else { break };
-        let Some(definition) = graph.origin(&home, &next.specifier, &next.name) else { break };
-        // Within a built-in module there is nothing to show.
-        if graph.module(&definition.0).is_none() {
-            break;
-        }
-        (home, name) = definition;
-        steps = next.steps;
     }
     best
+}
+
+/// What is asked of one module: where the problem of that number stands.
+struct Question {
+    number: usize,
+    /// The export to begin with.
+    name: String,
+    steps: Vec<Step>,
 }
 
 /// The export's name and the steps behind it.
@@ -122,31 +141,16 @@ struct Elsewhere {
     steps: Vec<Step>,
 }
 
-fn look(source: &Source, export: &str, steps: &[Step]) -> Found {
+fn look(source: &Source, questions: &[Question]) -> Vec<Found> {
     let allocator = Allocator::default();
     let parsed = module::parse(&allocator, &source.text);
     let built = SemanticBuilder::new().with_build_nodes(true).build(&parsed.program);
-    let mut walk = Walk { source, semantic: &built.semantic, found: Found::default(), left: MAX_STEPS };
-    for statement in &parsed.program.body {
-        match statement {
-            Statement::ExportDefaultDeclaration(default) if export == "default" => {
-                if let Some(value) = ExportDefaultDeclarationKind::as_expression(&default.declaration) {
-                    walk.expression(value, steps);
-                }
-                return walk.found;
-            }
-            Statement::ExportNamedDeclaration(list) => {
-                let mut specifiers = list.specifiers.iter();
-                if let Some(specifier) = specifiers.find(|it| checks::export_name(&it.exported) == export) {
-                    walk.root(&checks::export_name(&specifier.local), steps);
-                    return walk.found;
-                }
-            }
-            _ => {}
-        }
-    }
-    walk.root(export, steps);
-    walk.found
+    let answers = questions.iter().map(|question| {
+        let mut walk = Walk { source, semantic: &built.semantic, found: Found::default(), left: MAX_STEPS };
+        walk.export(&parsed.program, &question.name, &question.steps);
+        walk.found
+    });
+    answers.collect()
 }
 
 struct Walk<'s, 'a> {
@@ -157,6 +161,28 @@ struct Walk<'s, 'a> {
 }
 
 impl<'s, 'a> Walk<'s, 'a> {
+    /// What the module exports under a name: the place to begin with.
+    fn export(&mut self, program: &'s Program<'a>, export: &str, steps: &[Step]) {
+        for statement in &program.body {
+            match statement {
+                Statement::ExportDefaultDeclaration(default) if export == "default" => {
+                    if let Some(value) = ExportDefaultDeclarationKind::as_expression(&default.declaration) {
+                        self.expression(value, steps);
+                    }
+                    return;
+                }
+                Statement::ExportNamedDeclaration(list) => {
+                    let mut specifiers = list.specifiers.iter();
+                    if let Some(specifier) = specifiers.find(|it| checks::export_name(&it.exported) == export) {
+                        return self.root(&checks::export_name(&specifier.local), steps);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.root(export, steps);
+    }
+
     /// A name at the top level: the place to begin with.
     fn root(&mut self, name: &str, steps: &[Step]) {
         let scoping = self.semantic.scoping();

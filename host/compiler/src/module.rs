@@ -7,6 +7,7 @@ use crate::checks::{self, Callbacks, Value};
 use crate::diagnostics::{self, Diagnostic};
 use crate::imports::{self, Site};
 use crate::nesting;
+use crate::regular_expressions;
 use crate::source::Source;
 use oxc::allocator::Allocator;
 use oxc::ast::AstKind;
@@ -52,6 +53,8 @@ pub(crate) struct Facts {
     /// Specifiers of `export * from`.
     pub stars: Vec<String>,
     pub imports: Vec<Import>,
+    /// Where names are read as values that the module does not bind, in order.
+    pub unbound: BTreeMap<String, Vec<Span>>,
     pub callbacks: Callbacks,
 }
 
@@ -98,7 +101,13 @@ pub(crate) fn inspect_here(source: &Source) -> Facts {
         facts.diagnostics.push(diagnostics::cannot_be_lowered(&source.at(span), "JSX", help));
         return facts;
     }
-    facts.diagnostics.extend(parsed.diagnostics.iter().map(|problem| syntax(source, problem)));
+    // The parser's plainest word says nothing beside another about the same place.
+    let is_said = |problem: &OxcDiagnostic| {
+        let mut others = parsed.diagnostics.iter().filter(|other| other.message != problem.message);
+        problem.message == "Unexpected token" && others.any(|other| other.labels.first() == problem.labels.first())
+    };
+    let problems = parsed.diagnostics.iter().filter(|problem| !is_said(problem));
+    facts.diagnostics.extend(problems.map(|problem| syntax(source, problem)));
     if parsed.panicked {
         return facts;
     }
@@ -113,8 +122,21 @@ pub(crate) fn inspect_here(source: &Source) -> Facts {
     unsupported(source, &semantic, &mut facts.diagnostics);
     facts.sites = imports::find(source, &semantic, &mut facts.diagnostics);
     facts.callbacks = checks::find(source, &semantic, &mut facts.diagnostics);
+    facts.unbound = unbound(&semantic);
     exports(source, &program, &semantic, &mut facts);
     facts
+}
+
+fn unbound(semantic: &Semantic<'_>) -> BTreeMap<String, Vec<Span>> {
+    let scoping = semantic.scoping();
+    let names = scoping.root_unresolved_references().iter().map(|(name, references)| {
+        let references = references.iter().map(|reference| scoping.get_reference(*reference));
+        let values = references.filter(|reference| reference.is_value());
+        let mut spans: Vec<Span> = values.map(|it| semantic.nodes().kind(it.node_id()).span()).collect();
+        spans.sort_by_key(|span| span.start);
+        (name.to_string(), spans)
+    });
+    names.collect()
 }
 
 /// The first JSX of a text that is right as `.tsx` and wrong as `.ts`.
@@ -171,6 +193,10 @@ fn unsupported(source: &Source, semantic: &Semantic<'_>, diagnostics: &mut Vec<D
             }
             AstKind::VariableDeclaration(declaration) if declaration.kind == VariableDeclarationKind::AwaitUsing => {
                 lowered(declaration.span, "an `await using` declaration", "callbacks run synchronously: write `using`")
+            }
+            AstKind::RegExpLiteral(literal) => {
+                diagnostics.extend(regular_expressions::unsupported(source, literal));
+                continue;
             }
             AstKind::TSExportAssignment(export) => lowered(export.span, "`export =`", "use `export default`"),
             AstKind::TSNamespaceExportDeclaration(export) => {

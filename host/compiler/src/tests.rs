@@ -716,8 +716,8 @@ fn a_top_level_exception_is_placed_in_the_typescript() {
 #[test]
 fn clock_and_random_are_disabled() {
     let code = |text: &str| compiled(&Files::new(&[("a.ts", text)])).unwrap_err();
-    assert_eq!(code("type A = 1;\nexport const a = Date.now();"), ["a.ts:2:18 C_CLOCK_DISABLED"]);
-    assert_eq!(code("type A = 1;\nexport const a = Math.random();"), ["a.ts:2:18 C_RANDOM_DISABLED"]);
+    assert_eq!(code("type A = 1;\nexport const a = Date.now();"), ["a.ts:2:23 C_CLOCK_DISABLED"]);
+    assert_eq!(code("type A = 1;\nexport const a = Math.random();"), ["a.ts:2:23 C_RANDOM_DISABLED"]);
 }
 
 /// The problems of a project, each as `file:line:column` and the text it is placed at.
@@ -950,7 +950,7 @@ export const t = createTool({
     write("export type Rate = number;\nexport const rate = Date.now();\n");
     let codes = |error: &CompileError| error.diagnostics().iter().map(short).collect::<Vec<_>>();
     for _ in 0..2 {
-        assert_eq!(codes(&compiler.compile(&project).unwrap_err()), ["rate.ts:2:21 C_CLOCK_DISABLED"]);
+        assert_eq!(codes(&compiler.compile(&project).unwrap_err()), ["rate.ts:2:26 C_CLOCK_DISABLED"]);
     }
     std::fs::remove_file(files.path().join("rate.ts")).unwrap();
     assert_eq!(

@@ -44,8 +44,9 @@ impl<'m> Sources<'m> {
 
     /// Where one frame of a stack lies.
     pub fn place(&self, frame: &str) -> Option<Place> {
-        let position = position(frame)?;
-        self.at(position.name, position.line, position.column)
+        let Position { name, line, column, .. } = position(frame)?;
+        // In the first line the engine counts columns from 0, in all others from 1.
+        self.at(name, line, column.saturating_add(u32::from(line == 1)))
     }
 
     /// Where a place of a module's JavaScript was written; line and column count from 1.

@@ -6,6 +6,7 @@
 use crate::diagnostics::{self, Diagnostic};
 use crate::graph::{Graph, Module};
 use crate::module::{self, on_deep_stack};
+use crate::namespaces;
 use callcell_runtime::ModuleSource;
 use oxc::allocator::Allocator;
 use oxc::ast::ast::{
@@ -32,6 +33,9 @@ fn transform_here(graph: &Graph, name: &str, module: &Module) -> Result<ModuleSo
     let mut program = parsed.program;
     program.hashbang = None;
     mark_types(graph, name, &mut program);
+    if let Err(hidden) = namespaces::qualify(&allocator, &mut program) {
+        return Err(hidden.iter().map(|span| diagnostics::namespace_hidden(&source.at(*span))).collect());
+    }
 
     let scoping = SemanticBuilder::new().with_enum_eval(true).build(&program).semantic.into_scoping();
     let mut options = TransformOptions::from_target("es2022")

@@ -4,7 +4,7 @@
 use super::environment;
 use super::failure::{Failure, Problem};
 use callcell::compiler::Diagnostic;
-use callcell::runtime::{Limits, LogLevel, Logs, Thrown, Usage};
+use callcell::runtime::{Limits, LogLevel, Logs, Thrown, Usage, clean, is_unsafe};
 use clap::builder::styling::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -92,14 +92,10 @@ impl Terminal {
         }
     }
 
-    /// A project's problems, with code frames. A frame shows source text: one that holds control characters is shown
-    /// without colours, so that ours can be told from the project's.
+    /// A project's problems, with code frames.
     pub fn diagnostics(&self, diagnostics: &[Diagnostic]) {
         for diagnostic in diagnostics.iter().take(MAX_FRAMES) {
-            let plain = diagnostic.render(false);
-            let tidy = plain.split('\n').map(clean).collect::<Vec<_>>().join("\n");
-            let text = if self.color && tidy == plain { diagnostic.render(true) } else { tidy };
-            self.message(text.trim_end());
+            self.message(diagnostic.render(self.color).trim_end());
         }
         if let Some(more) = diagnostics.len().checked_sub(MAX_FRAMES).filter(|more| *more > 0) {
             self.note(&format!("{more} more; `--json` lists all"));
@@ -209,28 +205,6 @@ impl Drop for Spinner {
     }
 }
 
-/// Whether a character could move a terminal's cursor, change its state, or reorder or hide the text around it.
-fn is_unsafe(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            // Directional marks, embeddings, overrides and isolates (UAX 9), invisible operators.
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            // Line and paragraph separators, zero-width space and byte order mark, interlinear annotations, tags.
-            | '\u{2028}' | '\u{2029}' | '\u{200b}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-}
-
-/// One line of text in which nothing acts on a terminal: unsafe characters stand as `\u{…}`, `\n`, `\r`.
-pub fn clean(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut line, character| {
-        match character {
-            '\t' => line.push('\t'),
-            _ if is_unsafe(character) => line.extend(character.escape_default()),
-            _ => line.push(character),
-        }
-        line
-    })
-}
-
 /// The same JSON with unsafe characters as `\uXXXX`. Outside its strings JSON has none.
 fn escape_json(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut json, character| {
@@ -298,13 +272,6 @@ fn rounded(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_in_clean_text_acts_on_a_terminal() {
-        assert_eq!(clean("a\x1b[31m\r\n\u{9b}2J\u{7}"), "a\\u{1b}[31m\\r\\n\\u{9b}2J\\u{7}");
-        assert_eq!(clean("pay \u{202e}eur\u{2066}\u{e0041}"), "pay \\u{202e}eur\\u{2066}\\u{e0041}");
-        assert_eq!(clean("tab\tüß👩\u{200d}🚀"), "tab\tüß👩\u{200d}🚀");
-    }
 
     #[test]
     fn escaped_json_is_the_same_value() {

@@ -1,6 +1,7 @@
 //! Tables for people. What stands in a cell may come from anybody.
 
-use super::render::{Terminal, clean};
+use super::render::Terminal;
+use callcell::runtime::clean;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 
 /// Columns of the line under a header.

@@ -5,11 +5,11 @@ use super::call::{in_typescript, resolve, with_names};
 use super::environment::Environment;
 use super::exit::Exit;
 use super::failure::{Failure, Problem, UsageView};
-use super::render::{Terminal, bytes, clean, count, cut, plural, time};
+use super::render::{Terminal, bytes, count, cut, plural, time};
 use super::table::table;
 use super::{input, open};
 use callcell::runtime::{
-    Bundle, CallOptions, CallbackKind, DataSchema, Manifest, ModuleSet, Outcome, Thrown, Usage, partial_schema,
+    Bundle, CallOptions, CallbackKind, DataSchema, Manifest, ModuleSet, Outcome, Thrown, Usage, clean, partial_schema,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
