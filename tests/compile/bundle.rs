@@ -208,7 +208,6 @@ fn memory(pages: u32) -> callcell_runtime::Image {
 }
 
 #[test]
-#[ignore = "it loads, and every call is R_WORKER_LOST"]
 fn two_callbacks_of_one_name_are_refused() {
     let forged = forged(|header, _| {
         let callbacks = header["manifest"]["callbacks"].as_array_mut().unwrap();

@@ -50,7 +50,7 @@ fn modules_that_are_too_large_together_are_refused() {
     files.write("a.ts", &entry);
     assert_eq!(
         files.report(),
-        ["a.ts:1:1: C_COMPILE_LIMIT: loading the project exceeded the compile limit on source size"]
+        ["m16.ts:1:1: C_COMPILE_LIMIT: with this module the project has more than 16777216 bytes of source"]
     );
 }
 
@@ -175,7 +175,44 @@ fn strange_specifiers_are_refused_in_sane_words() {
         let found = Files::declaring(&format!("import '{specifier}';")).found();
         assert_eq!(found[0].code, "C_IMPORT_UNSUPPORTED", "{specifier:.30}");
         assert_eq!((found.len(), found[0].line), (1, 2), "{specifier:.30}");
+        assert!(found[0].message.chars().count() < 600, "{specifier:.30}: {} bytes", found[0].message.len());
+        for color in [false, true] {
+            let drawn = found[0].render(color);
+            let unsafe_text = drawn.replace('\n', "").replace("\u{1b}[", "");
+            assert!(drawn.len() < 16_384 && !unsafe_text.contains(char::is_control), "{specifier:.30}");
+        }
     }
+    let words = |specifier: &str| Files::declaring(&format!("import '{specifier}';")).found()[0].message.clone();
+    assert_eq!(words(""), "the package `` cannot be imported");
+    assert_eq!(words("./%00"), "`./%00` names no file: there is no `%00.ts`");
+    assert_eq!(words(".."), "`..` leads outside the project");
+    assert_eq!(
+        words(&format!("./{}", "x".repeat(300))),
+        format!("`./{}…` names no file: there is no `{}…`", "x".repeat(198), "x".repeat(200))
+    );
+}
+
+// 2.1: a project's text must not act on the terminal of whoever compiles it
+#[test]
+fn a_frame_shows_no_control_characters() {
+    let found = Files::one("const a = '\u{1b}]0;title\u{7}' import \u{202e};\n").found();
+    for color in [false, true] {
+        let drawn = found[0].render(color);
+        assert!(drawn.contains("\\u{1b}]0;title\\u{7}") && !drawn.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{drawn}");
+    }
+    let clean = Files::one("const a = ;\n").found();
+    assert!(clean[0].render(true).contains("\u{1b}["), "colours where nothing can be mistaken for them");
+    let wide = Files::one(&format!("const a = '{}'; const b = ;\n", "x".repeat(100_000))).found();
+    assert!(wide[0].render(false).len() < 500, "{}", wide[0].render(false).len());
+}
+
+// 2.1 step 2
+#[test]
+fn a_wrong_regular_expression_is_one_problem() {
+    assert_eq!(
+        Files::one("export const a = /[/;\n").report(),
+        ["a.ts:1:18: C_SYNTAX: Unterminated regular expression"]
+    );
 }
 
 #[test]

@@ -174,9 +174,49 @@ fn a_name_that_two_stars_bring_is_no_export_unless_it_is_one_thing() {
     assert_eq!(value(&with(named)), json!(["same", 1]));
     let twice = "import { same } from './barrel.ts';\nimport { x, twice } from './barrel.ts';\nexport default () => [same, x, twice];\n";
     let found = probe(&with(twice)).found();
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found[0].code, "C_SYNTAX");
-    assert_eq!(found[0].message, "SyntaxError: export 'twice' in module 'barrel.ts' is ambiguous");
+    assert_eq!(
+        found.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        [
+            "probe.ts:2:13: C_SYNTAX: `barrel.ts` has two exports `twice`: its `export *` lead to those of `x.ts` and `y.ts`"
+        ]
+    );
+    // What a module exports itself hides what comes through its stars.
+    let own = [
+        ("barrel.ts", "export * from './x.ts';\nexport * from './y.ts';\nexport const twice = 'own';\n"),
+        modules[1],
+        modules[2],
+        modules[3],
+    ];
+    let outer = [&[("outer.ts", "export * from './barrel.ts';\nexport * from './barrel.ts';\n")], &own[..]].concat();
+    let through = "import { twice } from './outer.ts';\nexport default () => twice;\n";
+    assert_eq!(value(&[&[("probe.ts", through)], &outer[..]].concat()), json!("own"));
+}
+
+// 2.1, D-13: names are looked up through stars without walking every way there is
+#[test]
+fn a_thousand_names_through_modules_that_re_export_each_other() {
+    let (modules, names) = (200, 1_000);
+    let stars: String = (0..modules).map(|number| format!("export * from './m{number}.ts';\n")).collect();
+    let mut files: Vec<(String, String)> = (0..modules)
+        .map(|number| (format!("m{number}.ts"), format!("{stars}export const n{number} = {number};\n")))
+        .collect();
+    let wrong: Vec<String> = (0..names).map(|number| format!("u{number}")).collect();
+    files.push((
+        "probe.ts".into(),
+        format!(
+            "import {{ n7, {} }} from './m0.ts';\nexport default () => [n7, {}];\n",
+            wrong.join(", "),
+            wrong.join(", ")
+        ),
+    ));
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let found = probe(&files).found();
+    assert_eq!(found.len(), names);
+    assert!(
+        found.iter().all(|it| it.code == "C_SYNTAX" && it.message.starts_with("`m0.ts` has no export `u")),
+        "{:?}",
+        found[0]
+    );
 }
 
 // CB-23: a circle of re-exports holds what its modules hold, and nothing else

@@ -106,7 +106,6 @@ fn a_global_of_a_host_at_the_top_level_fails_the_compilation() {
 
 // CB-73
 #[test]
-#[ignore = "the engine keeps no place for a name that is read: the stack names the call before it, or 1:1"]
 fn a_missing_global_is_placed_where_it_is_read() {
     let files = loading("const one = Math.max(1);\nconst two = 2;\nconst a = missing;", "1");
     assert_eq!(files.places(), ["a.ts:4:11 C_TOP_LEVEL_THREW"]);
@@ -114,7 +113,6 @@ fn a_missing_global_is_placed_where_it_is_read() {
 
 // The place of what the first line of a module throws; its imports are erased.
 #[test]
-#[ignore = "in the first line of a module's JavaScript the engine counts one column too few"]
 fn the_first_line_is_counted_like_any_other() {
     for text in ["const a = Date.now();", "const b = 1;\nconst a = Date.now();"] {
         let line = text.lines().count();
