@@ -4,14 +4,15 @@
 //! callbacks in cells, the comparison here, the judge through a [`judge::ModelConnection`] that the host brings. [`dataset`] reads
 //! examples, [`report`] sums results up. Examples and results are plain data ([`model`]).
 //!
-//! Everything but [`evaluate`], the reading of folders, and what goes over HTTP ([`judge::ChatCompletions`]) is a
-//! pure function of its arguments.
+//! Everything but [`evaluate`], the reading of folders, and what goes over HTTP ([`judge::ChatCompletions`],
+//! [`experiment::endpoint`]) is a pure function of its arguments.
 #![deny(missing_docs)]
 
 pub mod dataset;
 pub mod definition;
 pub mod evaluate;
 pub mod exact_diff;
+pub mod experiment;
 mod http;
 pub mod judge;
 pub mod model;
