@@ -3,7 +3,9 @@
 use callcell_compiler::{Project, compile};
 use callcell_evals::definition::Definition;
 use callcell_evals::evaluate::{Evaluations, JudgeMissing};
-use callcell_evals::judge::{BoxFuture, ConnectionError, JudgeRequest, ModelConnection, Patience, Reply};
+use callcell_evals::judge::{
+    BoxFuture, ConnectionError, JudgeRequest, ModelConnection, ModelIdentity, Patience, Reply,
+};
 use callcell_evals::model::{Example, RunResult, Status};
 use callcell_tests::engine;
 use serde_json::{Value, json};
@@ -24,10 +26,10 @@ impl Judge {
 }
 
 impl ModelConnection for Judge {
-    fn available(&self, model: Option<&str>) -> Result<(), ConnectionError> {
+    fn available(&self, model: Option<&str>) -> Result<ModelIdentity, ConnectionError> {
         match model {
             Some("unknown") => Err(ConnectionError::Unavailable { what: "the model is not configured" }),
-            _ => Ok(()),
+            _ => Ok(ModelIdentity { service: "test".into(), model: "judge-1".into() }),
         }
     }
 
@@ -45,7 +47,7 @@ impl ModelConnection for Judge {
 }
 
 /// An agent whose output has a total, a summary and a note; the chain of its evaluations follows.
-fn evaluations(chain: &str, judge: Option<Arc<dyn ModelConnection>>) -> Result<Evaluations, JudgeMissing> {
+pub fn evaluations(chain: &str, judge: Option<Arc<dyn ModelConnection>>) -> Result<Evaluations, JudgeMissing> {
     let folder = tempfile::tempdir().expect("a folder");
     let text = format!(
         "import {{ createAgent, exactDiff, llmJudge, weightedScore }} from '@eigenpal/automations';\nimport {{ z }} from 'zod';\n\
@@ -59,18 +61,18 @@ fn evaluations(chain: &str, judge: Option<Arc<dyn ModelConnection>>) -> Result<E
     Evaluations::new(bundle, definition, judge, Patience { pause: Duration::from_millis(1), ..Patience::default() })
 }
 
-fn run(evaluations: &Evaluations, output: Value, expected: Option<Value>) -> RunResult {
+pub fn run(evaluations: &Evaluations, output: Value, expected: Option<Value>) -> RunResult {
     let example = Example { name: "one".into(), input: json!({}), actual: None, expected, annotation: None };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(evaluations.evaluate(&example, &output))
 }
 
-fn output() -> Value {
+pub fn output() -> Value {
     json!({ "total": 10.0, "summary": "Ten." })
 }
 
 /// Scores and codes of the evaluators, in order.
-fn outcomes(result: &RunResult) -> Vec<(&str, Result<f64, &str>)> {
+pub fn outcomes(result: &RunResult) -> Vec<(&str, Result<f64, &str>)> {
     result
         .evaluators
         .iter()
@@ -79,7 +81,7 @@ fn outcomes(result: &RunResult) -> Vec<(&str, Result<f64, &str>)> {
 }
 
 /// The seed's example.
-const SEED: &str = ".defineEvaluator('fields', exactDiff({ select: (output) => ({ total: output.total }), options: { rules: { total: { numericTolerance: 0.01 } } } }))
+pub const SEED: &str = ".defineEvaluator('fields', exactDiff({ select: (output) => ({ total: output.total }), options: { rules: { total: { numericTolerance: 0.01 } } } }))
 .defineEvaluator('meaning', llmJudge({ prompt: 'Score whether the actual summary preserves the expected invoice facts.', select: ({ actual, expected }) => ({ actual: actual.summary, expected: expected?.summary }) }))
 .defineEvaluator('nonnegative', ({ actual }) => Number(actual.total >= 0))
 .defineEvalPass(weightedScore({ weights: { fields: 2, meaning: 1, nonnegative: 1 }, threshold: 0.9 }))";

@@ -4,17 +4,23 @@
 //! callbacks in cells, the comparison here, the judge through a [`judge::ModelConnection`] that the host brings. [`dataset`] reads
 //! examples, [`report`] sums results up. Examples and results are plain data ([`model`]).
 //!
-//! Everything but [`evaluate`] and the reading of folders is a pure function of its arguments.
+//! Everything but [`evaluate`], the reading of folders, and what goes over HTTP ([`judge::ChatCompletions`],
+//! [`experiment::endpoint`]) is a pure function of its arguments.
 #![deny(missing_docs)]
 
 pub mod dataset;
 pub mod definition;
 pub mod evaluate;
 pub mod exact_diff;
+pub mod experiment;
+mod http;
 pub mod judge;
 pub mod model;
 pub mod pass;
 pub mod report;
 mod score;
+mod secret;
 
+pub use http::AddressInvalid;
 pub use score::{Score, ScoreInvalid};
+pub use secret::{MAX_SECRET, Secret, SecretInvalid};

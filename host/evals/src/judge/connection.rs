@@ -2,8 +2,10 @@
 
 use super::{JudgeRequest, Judgement, read};
 use crate::model::Failure;
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -12,18 +14,37 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A configured model service. A host brings one; tests bring their own.
 pub trait ModelConnection: Send + Sync {
-    /// Whether a model can be asked: by name, or the configured selection. Looked at before an experiment starts, so that none is
-    /// spent on a judge that does not exist (D-65).
+    /// Which model answers: the named one, or the configured selection. Looked at before an experiment starts, so that none is
+    /// spent on a judge that does not exist (D-65). Sends nothing (EV-87).
     ///
     /// # Errors
     /// [`ConnectionError::Unavailable`] with the reason.
-    fn available(&self, model: Option<&str>) -> Result<(), ConnectionError>;
+    fn available(&self, model: Option<&str>) -> Result<ModelIdentity, ConnectionError>;
 
     /// Asks once. The answer is the model's text as it came; nobody has looked at it yet. `within` is how long it may take.
     ///
     /// # Errors
     /// When there is no answer.
     fn ask<'a>(&'a self, request: &'a JudgeRequest, within: Duration) -> BoxFuture<'a, Result<Reply, ConnectionError>>;
+}
+
+impl<C: ModelConnection + ?Sized> ModelConnection for Arc<C> {
+    fn available(&self, model: Option<&str>) -> Result<ModelIdentity, ConnectionError> {
+        (**self).available(model)
+    }
+
+    fn ask<'a>(&'a self, request: &'a JudgeRequest, within: Duration) -> BoxFuture<'a, Result<Reply, ConnectionError>> {
+        (**self).ask(request, within)
+    }
+}
+
+/// Who answers a request. Replies of one identity are no replies of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelIdentity {
+    /// The service, such as its address without any key.
+    pub service: String,
+    /// The model, as the service is asked for it.
+    pub model: String,
 }
 
 /// A model's answer.
@@ -130,7 +151,8 @@ pub async fn ask(connection: &dyn ModelConnection, request: &JudgeRequest, patie
         prompt_tokens: 0,
         completion_tokens: 0,
     };
-    let (mut transport, mut replies, mut pause) = (0, 0, patience.pause);
+    let mut request = Cow::Borrowed(request);
+    let (mut transport, mut pause) = (0, patience.pause);
     loop {
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -138,7 +160,7 @@ pub async fn ask(connection: &dyn ModelConnection, request: &JudgeRequest, patie
         }
         asked.attempts += 1;
         // The connection is asked to keep the time; it is not trusted to.
-        let answer = tokio::time::timeout(left, connection.ask(request, left)).await;
+        let answer = tokio::time::timeout(left, connection.ask(&request, left)).await;
         let wait = match answer {
             Err(_) => return asked,
             Ok(Ok(reply)) => {
@@ -153,10 +175,10 @@ pub async fn ask(connection: &dyn ModelConnection, request: &JudgeRequest, patie
                     }
                     Err(invalid) => asked.outcome = Err(invalid.into()),
                 }
-                if replies == patience.reply_retries {
+                if request.refused == patience.reply_retries {
                     return asked;
                 }
-                replies += 1;
+                request.to_mut().refused += 1;
                 Duration::ZERO
             }
             Ok(Err(error)) => {
@@ -203,8 +225,8 @@ mod tests {
     }
 
     impl ModelConnection for Script {
-        fn available(&self, _: Option<&str>) -> Result<(), ConnectionError> {
-            Ok(())
+        fn available(&self, _: Option<&str>) -> Result<ModelIdentity, ConnectionError> {
+            Ok(ModelIdentity { service: "script".into(), model: "m".into() })
         }
 
         fn ask<'a>(&'a self, _: &'a JudgeRequest, _: Duration) -> BoxFuture<'a, Result<Reply, ConnectionError>> {

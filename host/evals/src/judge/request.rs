@@ -23,15 +23,27 @@ pub struct JudgeRequest {
     pub schema: Value,
     /// Always 0 (5.3).
     pub temperature: f64,
+    /// Replies to it that had no score. No part of what is asked, and so none of [`JudgeRequest::key`].
+    pub refused: u32,
 }
 
 impl JudgeRequest {
-    /// SHA-256 of everything that is asked, in hexadecimal: the key of a cache, and what makes a repeated request idempotent.
+    /// SHA-256 of everything that is asked, in hexadecimal. Equal requests have equal keys.
     pub fn key(&self) -> String {
-        let Self { model, system, user, schema, temperature } = self;
-        let whole = json!([model, system, user, schema, temperature]).to_string();
-        Sha256::digest(whole).iter().map(|byte| format!("{byte:02x}")).collect()
+        let Self { model, system, user, schema, temperature, refused: _ } = self;
+        hash(&json!([model, system, user, schema, temperature]))
     }
+
+    /// What makes a request that is sent again the same one for its service. After a reply without a score it is another one: the
+    /// service would give that reply again. At most 75 characters.
+    pub fn idempotency_key(&self) -> String {
+        format!("{}-{}", self.key(), self.refused)
+    }
+}
+
+/// SHA-256 of a value's text, in hexadecimal.
+pub(super) fn hash(value: &Value) -> String {
+    Sha256::digest(value.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The selector disclosed nothing, or something that is undefined (D-66): without it the judge would score without the reference, and
@@ -98,6 +110,7 @@ pub fn request(
             "additionalProperties": false,
         }),
         temperature: 0.0,
+        refused: 0,
     })
 }
 
@@ -161,5 +174,15 @@ mod tests {
         ];
         let different: std::collections::BTreeSet<_> = others.iter().collect();
         assert_eq!((different.len(), others[0].len()), (4, 64));
+    }
+
+    // D-69: an invalid reply is asked for once more, not sent once more
+    #[test]
+    fn a_refused_reply_changes_the_idempotency_key_alone() {
+        let first = request(PROMPT, None, &json!({ "a": 1 }), &[]).unwrap();
+        let again = JudgeRequest { refused: 1, ..first.clone() };
+        assert_eq!(first.key(), again.key());
+        assert_eq!(first.idempotency_key(), format!("{}-0", first.key()));
+        assert_eq!(again.idempotency_key(), format!("{}-1", first.key()));
     }
 }
