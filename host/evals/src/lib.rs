@@ -2,19 +2,21 @@
 //!
 //! [`definition::Definition`] reads an agent's evaluators and its pass rule from a bundle's manifest, [`evaluate::Evaluations`] runs them:
 //! callbacks in cells, the comparison here, the judge through a [`judge::ModelConnection`] that the host brings. [`dataset`] reads
-//! examples, [`report`] sums results up. Examples and results are plain data ([`model`]).
+//! examples, [`store`] keeps them, [`experiment`] runs over them, [`report`] sums results up. Examples and results are plain data ([`model`]).
 //!
-//! Everything but [`evaluate`] and the reading of folders is a pure function of its arguments.
+//! Everything but [`evaluate`], [`store`], [`experiment`] and the reading of folders is a pure function of its arguments.
 #![deny(missing_docs)]
 
 pub mod dataset;
 pub mod definition;
 pub mod evaluate;
 pub mod exact_diff;
+pub mod experiment;
 pub mod judge;
 pub mod model;
 pub mod pass;
 pub mod report;
 mod score;
+pub mod store;
 
 pub use score::{Score, ScoreInvalid};
