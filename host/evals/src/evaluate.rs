@@ -72,6 +72,11 @@ impl Evaluations {
         &self.definition
     }
 
+    /// The bundle whose callbacks are run.
+    pub fn bundle(&self) -> &Bundle {
+        &self.bundle
+    }
+
     /// Evaluates an output of an example. Evaluators run side by side and none affects another; the pass rule comes after all (7.2).
     /// An error of theirs is part of the result. `repetition` and `run_fuel` are the caller's to fill in.
     pub async fn evaluate(&self, example: &Example, output: &Value) -> RunResult {

@@ -2,10 +2,10 @@
 //!
 //! [`definition::Definition`] reads an agent's evaluators and its pass rule from a bundle's manifest, [`evaluate::Evaluations`] runs them:
 //! callbacks in cells, the comparison here, the judge through a [`judge::ModelConnection`] that the host brings. [`dataset`] reads
-//! examples, [`report`] sums results up. Examples and results are plain data ([`model`]).
+//! examples, [`store`] keeps them, [`experiment`] runs over them, [`report`] sums results up. Examples and results are plain data ([`model`]).
 //!
-//! Everything but [`evaluate`], the reading of folders, and what goes over HTTP ([`judge::ChatCompletions`],
-//! [`experiment::endpoint`]) is a pure function of its arguments.
+//! Everything but [`evaluate`], [`store`], [`experiment`], the reading of folders, and what goes over HTTP ([`judge::ChatCompletions`])
+//! is a pure function of its arguments.
 #![deny(missing_docs)]
 
 pub mod dataset;
@@ -20,6 +20,7 @@ pub mod pass;
 pub mod report;
 mod score;
 mod secret;
+pub mod store;
 
 pub use http::AddressInvalid;
 pub use score::{Score, ScoreInvalid};

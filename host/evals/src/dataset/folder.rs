@@ -128,6 +128,19 @@ impl Folder {
         self.names.iter().map(|name| self.read(name))
     }
 
+    /// Opens a document that an example names.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no file.
+    pub fn document(&self, example: &str, path: &str) -> io::Result<std::fs::File> {
+        let dir = self.examples.open_dir(example)?;
+        // A pipe would block in `open`.
+        if !dir.metadata(path)?.is_file() {
+            return Err(io::Error::other("it is no file"));
+        }
+        Ok(dir.open(path)?.into_std())
+    }
+
     fn read(&self, name: &str) -> Result<FolderExample, BadExample> {
         let mut problems = Vec::new();
         let example = self.read_parts(name, &mut problems);
@@ -158,10 +171,7 @@ impl Folder {
         };
         let (input, expected, meta) =
             (part("input.json", true), part("expected.json", false), part("meta.json", false));
-        let mut named = BTreeSet::new();
-        for (value, folder) in [(input.as_ref(), "input/"), (expected.as_ref(), "expected/")] {
-            references(value.unwrap_or(&Value::Null), folder, &mut named, problems);
-        }
+        let named = named_in(input.as_ref(), expected.as_ref(), problems);
         let mut found = BTreeSet::new();
         if let Err(what) = files(&dir, "", 0, &mut found) {
             problems.push(invalid(what));
@@ -211,6 +221,21 @@ fn json(dir: &Dir, file: &str) -> Result<Option<Value>, String> {
     parse_json(text).map(Some).map_err(|error| format!("is not JSON: {error}"))
 }
 
+/// The documents an example names, or what is wrong with their names.
+pub(crate) fn named(example: &Example) -> Result<BTreeSet<String>, Vec<Failure>> {
+    let mut problems = Vec::new();
+    let named = named_in(Some(&example.input), example.expected.as_ref(), &mut problems);
+    if problems.is_empty() { Ok(named) } else { Err(problems) }
+}
+
+fn named_in(input: Option<&Value>, expected: Option<&Value>, problems: &mut Vec<Failure>) -> BTreeSet<String> {
+    let mut named = BTreeSet::new();
+    for (value, folder) in [(input, "input/"), (expected, "expected/")] {
+        references(value.unwrap_or(&Value::Null), folder, &mut named, problems);
+    }
+    named
+}
+
 /// The documents a value names. A name is relative to the example's folder and begins with `input/` or `expected/`.
 fn references(value: &Value, folder: &str, named: &mut BTreeSet<String>, problems: &mut Vec<Failure>) {
     match value {
@@ -228,7 +253,7 @@ fn references(value: &Value, folder: &str, named: &mut BTreeSet<String>, problem
     }
 }
 
-fn is_document(path: &str, folder: &str) -> bool {
+pub(crate) fn is_document(path: &str, folder: &str) -> bool {
     path.len() <= 1_000
         && path.strip_prefix(folder).is_some_and(|rest| rest.split('/').all(|part| !matches!(part, "" | "." | "..")))
         && !path.contains(['\\', '\0'])

@@ -54,12 +54,12 @@ fn problem(code: &str, message: impl Into<String>, path: Option<String>) -> Fail
     Failure { code: code.into(), message: message.into(), path }
 }
 
-fn invalid(message: impl Into<String>) -> Failure {
+pub(crate) fn invalid(message: impl Into<String>) -> Failure {
     problem("X_EXAMPLE_INVALID", message, None)
 }
 
 /// Whether a name may be an example's: lower-case letters, digits, `-` and `_`, a letter or digit first.
-fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     name.len() <= MAX_NAME_BYTES
         && name.bytes().next().is_some_and(letter)
@@ -67,7 +67,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// What is wrong with an example whatever the agent: its name, its shape, its annotation.
-fn shape(example: &Example) -> Vec<Failure> {
+pub(crate) fn shape(example: &Example) -> Vec<Failure> {
     let mut problems = Vec::new();
     if !is_name(&example.name) {
         problems.push(invalid(format!(
