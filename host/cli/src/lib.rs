@@ -1,7 +1,8 @@
 //! Runs small pieces of TypeScript somebody else wrote, each call in a WebAssembly store of its own.
 //!
 //! This crate is the front door: it re-exports the libraries that the program `callcell` is made of, so that a host needs
-//! one dependency. [`compiler`] turns a project into a bundle, [`runtime`] loads a bundle and calls what it declares.
+//! one dependency. [`compiler`] turns a project into a bundle, [`runtime`] loads a bundle and calls what it declares,
+//! [`evals`] scores what agents answer.
 //! A host that never compiles a project depends on `callcell-runtime` alone.
 //!
 //! ```no_run
@@ -30,4 +31,5 @@
 #![deny(missing_docs)]
 
 pub use callcell_compiler as compiler;
+pub use callcell_evals as evals;
 pub use callcell_runtime as runtime;

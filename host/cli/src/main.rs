@@ -8,7 +8,7 @@ use cli::environment::Environment;
 use cli::exit::Exit;
 use cli::failure::Failure;
 use cli::render::Terminal;
-use cli::{build, call, check, engine, init, inspect, test};
+use cli::{build, call, check, dataset, engine, eval, experiment, init, inspect, test};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -36,6 +36,9 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<Exit> {
         Command::Test(arguments) => return test::run(arguments, &environment, terminal),
         Command::Build(arguments) => build::run(arguments, &environment, terminal)?,
         Command::Inspect(arguments) => inspect::run(arguments, &environment, terminal)?,
+        Command::Eval(arguments) => return eval::run(arguments, &environment, terminal),
+        Command::Dataset(arguments) => dataset::run(arguments, &environment, terminal)?,
+        Command::Experiment(arguments) => return experiment::run(arguments, &environment, terminal),
         Command::Engine(arguments) => engine::run(arguments, &environment, terminal)?,
     }
     Ok(Exit::Ok)

@@ -21,12 +21,28 @@ pub const NO_COLOR: Variable = Variable { name: "NO_COLOR", help: "not empty: no
 /// The parent of the default cache folder, as the XDG base directories have it.
 pub const XDG_CACHE_HOME: Variable =
     Variable { name: "XDG_CACHE_HOME", help: "parent of the default cache folder [default: ~/.cache]" };
+/// The file of datasets and experiments.
+pub const STORE: Variable =
+    Variable { name: "CALLCELL_STORE", help: "file of datasets and experiments [default: callcell.db]" };
+/// The service of the judge's models.
+pub const JUDGE_URL: Variable =
+    Variable { name: "CALLCELL_JUDGE_URL", help: "the judge's service, such as https://api.example.com/v1" };
+/// What the service knows us by. It has no flag: command lines are seen by everybody on a machine.
+pub const JUDGE_KEY: Variable = Variable { name: "CALLCELL_JUDGE_KEY", help: "the key of the judge's service" };
+/// The configured models (EV-82).
+pub const JUDGE_MODELS: Variable =
+    Variable { name: "CALLCELL_JUDGE_MODELS", help: "the judge's models, with commas; the first is the usual one" };
+/// What an agent behind HTTP knows us by.
+pub const ENDPOINT_KEY: Variable =
+    Variable { name: "CALLCELL_ENDPOINT_KEY", help: "the key of the agent behind `--endpoint`" };
 const HOME: &str = "HOME";
 
 /// The variables, for `--help`.
 pub fn help() -> String {
-    let lines = [CACHE_DIR, SCRIPTS, NO_COLOR, XDG_CACHE_HOME];
-    let lines = lines.map(|variable| format!("\n  {:<18}  {}", variable.name, variable.help));
+    let lines = [
+        CACHE_DIR, SCRIPTS, STORE, JUDGE_URL, JUDGE_KEY, JUDGE_MODELS, ENDPOINT_KEY, NO_COLOR, XDG_CACHE_HOME,
+    ];
+    let lines = lines.map(|variable| format!("\n  {:<21}  {}", variable.name, variable.help));
     format!("Environment:{}", lines.concat())
 }
 
@@ -66,6 +82,11 @@ impl Environment {
         };
         Ok(Self { cache_dir, scripts_enabled })
     }
+}
+
+/// A variable that holds a key; none where it is empty. Its value is shown nowhere.
+pub fn secret(variable: &Variable) -> Option<OsString> {
+    std::env::var_os(variable.name).filter(|value| !value.is_empty())
 }
 
 /// Whether colours are wanted at all.

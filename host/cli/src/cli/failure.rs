@@ -2,6 +2,13 @@
 
 use super::exit::Exit;
 use callcell::compiler::{CompileError, Diagnostic, ProjectError};
+use callcell::evals::AddressInvalid;
+use callcell::evals::dataset::folder::FolderError;
+use callcell::evals::definition::DefinitionError;
+use callcell::evals::evaluate::JudgeMissing;
+use callcell::evals::experiment::ExperimentError;
+use callcell::evals::report::{ReportError, TooManyScores};
+use callcell::evals::store::StoreError;
 use callcell::runtime::{BundleError, CallError, CallErrorKind, EngineError, Thrown, Usage};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -44,6 +51,12 @@ pub enum Problem {
     /// An environment variable with a value that means nothing.
     #[error("the environment variable `{name}` is `{value}`; it must be {expected}")]
     Variable { name: &'static str, value: String, expected: &'static str },
+    /// An option whose value means nothing.
+    #[error("`{name}` {what}")]
+    Option { name: &'static str, what: String },
+    /// A key that cannot be one. It is not shown.
+    #[error("the environment variable `{name}` holds no key: it has characters that a request cannot carry")]
+    Secret { name: &'static str },
     /// Standard output does not take the result.
     #[error("the result cannot be written: {0}")]
     Output(io::Error),
@@ -71,6 +84,8 @@ impl Problem {
             Self::Watch { .. } => "WATCH",
             Self::BundleName { .. } => "BUNDLE_NAME",
             Self::Variable { .. } => "ENVIRONMENT",
+            Self::Option { .. } => "OPTION",
+            Self::Secret { .. } => "ENVIRONMENT",
             Self::Output(_) => "OUTPUT",
         }
     }
@@ -82,6 +97,8 @@ impl Problem {
             | Self::BundleName { .. }
             | Self::Exists { .. }
             | Self::NoCases { .. }
+            | Self::Option { .. }
+            | Self::Secret { .. }
             | Self::Variable { .. } => Exit::Usage,
             // `callcell call … | head` is no failure.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
@@ -198,6 +215,8 @@ impl From<anyhow::Error> for Failure {
             Self { diagnostics: error.diagnostics().to_vec(), ..failure }
         } else if let Some(error) = error.downcast_ref::<ProjectError>() {
             of_project(error)
+        } else if let Some(failure) = of_evaluations(&error) {
+            failure
         } else if let Some(bundle) = error.downcast_ref::<BundleError>() {
             Self::new(Exit::Unusable, bundle.code(), sentence(&error))
         } else if let Some(engine) = error.downcast_ref::<EngineError>() {
@@ -223,6 +242,27 @@ fn of_call(error: &CallError) -> Failure {
         kind => kind.hint(),
     };
     Failure { path: error.kind.path().map(str::to_owned), hint, thrown, usage: error.usage, ..failure }
+}
+
+/// An error of the evaluations: what names nothing is usage, what cannot be used is a file's or a service's affair.
+fn of_evaluations(error: &anyhow::Error) -> Option<Failure> {
+    fn code(error: &anyhow::Error) -> Option<&'static str> {
+        let found = error.downcast_ref::<StoreError>().map(StoreError::code);
+        let found = found.or_else(|| error.downcast_ref::<ExperimentError>().map(ExperimentError::code));
+        let found = found.or_else(|| error.downcast_ref::<DefinitionError>().map(DefinitionError::code));
+        let found = found.or_else(|| error.downcast_ref::<JudgeMissing>().map(JudgeMissing::code));
+        let found = found.or_else(|| error.downcast_ref::<FolderError>().map(FolderError::code));
+        let found = found.or_else(|| error.downcast_ref::<AddressInvalid>().map(AddressInvalid::code));
+        let found = found.or_else(|| error.downcast_ref::<TooManyScores>().map(TooManyScores::code));
+        found.or_else(|| error.downcast_ref::<ReportError<StoreError>>().map(ReportError::code))
+    }
+    let code = code(error)?;
+    let exit = match code {
+        "X_DATASET_INVALID" => Exit::Failed,
+        _ if code.starts_with("FILE_") || code.starts_with("BUNDLE_") || code.starts_with("X_STORE") => Exit::Unusable,
+        _ => Exit::Usage,
+    };
+    Some(Failure::new(exit, code, sentence(error)))
 }
 
 fn of_project(error: &ProjectError) -> Failure {

@@ -30,8 +30,22 @@ pub fn require_scripts(environment: &Environment) -> anyhow::Result<()> {
 
 /// The engine, for a process that makes one call and ends.
 pub fn engine(environment: &Environment, no_cache: bool, terminal: &Terminal) -> anyhow::Result<Engine> {
+    made(EngineConfig::one_shot(), environment, no_cache, terminal)
+}
+
+/// The engine, for a process that makes many calls at once.
+pub fn service(environment: &Environment, no_cache: bool, terminal: &Terminal) -> anyhow::Result<Engine> {
+    made(EngineConfig::default(), environment, no_cache, terminal)
+}
+
+fn made(
+    config: EngineConfig,
+    environment: &Environment,
+    no_cache: bool,
+    terminal: &Terminal,
+) -> anyhow::Result<Engine> {
     let cache_dir = if no_cache { None } else { cache_dir(environment, terminal) };
-    let config = EngineConfig { scripts_enabled: environment.scripts_enabled, cache_dir, ..EngineConfig::one_shot() };
+    let config = EngineConfig { scripts_enabled: environment.scripts_enabled, cache_dir, ..config };
     let made = {
         let once = config.cache_dir.is_some();
         let _spinner =

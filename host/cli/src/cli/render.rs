@@ -158,7 +158,19 @@ impl Terminal {
             return ProgressBar::hidden();
         }
         let bar = ProgressBar::new(steps as u64);
-        match ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
+        match ProgressStyle::with_template("{bar:30} {human_pos}/{human_len} {msg}") {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        }
+    }
+
+    /// Counts what cannot be known beforehand.
+    pub fn counting(&self, what: &'static str) -> ProgressBar {
+        if !self.shows_messages {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::new_spinner().with_message(what);
+        match ProgressStyle::with_template("{spinner} {human_pos} {msg}") {
             Ok(style) => bar.with_style(style),
             Err(_) => bar,
         }
