@@ -380,7 +380,7 @@ fn a_slow_service_is_left_at_the_deadline() {
     let slow = unanswered("it took too long");
     let half = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{\"choices\":".to_vec();
     let header = b"HTTP/1.1 200 OK\r\nx: ".to_vec();
-    let error = b"HTTP/1.1 503 Busy\r\nconnection: close\r\n\r\n".to_vec();
+    let error = b"HTTP/1.1 429 Busy\r\nconnection: close\r\n\r\n".to_vec();
     for answer in [Answer::Silence, Answer::Trickle(half), Answer::Trickle(header), Answer::Trickle(error)] {
         let server = Loopback::new([answer]);
         let patience = Patience { deadline: Duration::from_millis(500), ..QUICK };
@@ -388,6 +388,15 @@ fn a_slow_service_is_left_at_the_deadline() {
         assert_eq!(outcome(&asked), Err(("E_JUDGE_TRANSPORT", slow.as_str())));
         assert_eq!((asked.attempts, server.connections(), tokens(&asked)), (1, 1, (0, 0)));
     }
+}
+
+// D-69, D-70: an explanation that changes nothing is not waited for
+#[test]
+fn a_status_stands_whatever_follows_it() {
+    let fault = b"HTTP/1.1 503 Busy\r\nconnection: close\r\n\r\n".to_vec();
+    let server = Loopback::new([Answer::Trickle(fault), says(GOOD)]);
+    let asked = asked(&server, &QUICK);
+    assert_eq!((outcome(&asked), asked.attempts, server.connections()), (Ok(0.75), 2, 2));
 }
 
 // 3.6: by kind; asking again would not help
