@@ -3,6 +3,7 @@
 //! The service may be anybody's. Its answers are read up to a limit, its errors become sentences of ours, and its numbers are bounded.
 //! Of the key nobody learns but the service: it is in no error, in no `Debug` output, and follows no redirect.
 
+use super::request::hash;
 use super::{BoxFuture, ConnectionError, JudgeRequest, ModelConnection, ModelIdentity, Reply};
 use crate::http::{self, AddressInvalid, BodyError};
 use crate::secret::Secret;
@@ -119,7 +120,7 @@ impl ChatCompletions {
         let models = models.into_iter().map(|name| Model { name, without_schema: AtomicBool::new(false) }).collect();
         Ok(Self {
             client,
-            service: http::shown(&base_url),
+            service: identity(&base_url),
             address,
             authorization: key.as_ref().map(Secret::bearer),
             models,
@@ -182,8 +183,11 @@ impl ChatCompletions {
         let status = response.status();
         if !status.is_success() {
             let retry_after = retry_after(response.headers(), Timestamp::now());
-            // The status stands, even if its explanation does not come.
-            let body = http::body(response, MAX_ERROR_BYTES).await.unwrap_or_default();
+            // Waiting for an explanation that changes nothing could use up the deadline. The status stands, even if one does not come.
+            let body = match status.as_u16() {
+                400 | 422 | 429 => http::body(response, MAX_ERROR_BYTES).await.unwrap_or_default(),
+                _ => Vec::new(),
+            };
             return Err(refusal(status, retry_after, &body));
         }
         let body = http::body(response, MAX_BODY_BYTES).await.map_err(|error| {
@@ -208,6 +212,12 @@ impl ModelConnection for ChatCompletions {
             answer.unwrap_or(Err(transport("it took too long")))
         })
     }
+}
+
+/// The service's name. A query may hold a key, and it may choose who answers: queries are told apart and not shown.
+fn identity(base_url: &Url) -> String {
+    let shown = http::shown(base_url);
+    base_url.query().map_or(shown.clone(), |query| format!("{shown}?{}", hash(&query.into())))
 }
 
 const REFUSED: ConnectionError = unavailable("the service refuses the request");
@@ -312,7 +322,7 @@ mod tests {
     // EV-82, EV-83, D-65
     #[test]
     fn only_configured_models_are_there() {
-        let connection = ChatCompletions::new(service("https://api.example.com/v1/?api-version=2#x")).unwrap();
+        let connection = ChatCompletions::new(service("https://api.example.com/v1/#x")).unwrap();
         let identity = |model: Option<&str>| connection.available(model).map(|it| (it.service, it.model));
         let service_name = "https://api.example.com/v1/".to_owned();
         assert_eq!(identity(None), Ok((service_name.clone(), "large".into())));
@@ -320,6 +330,17 @@ mod tests {
         assert_eq!(identity(Some("Small")), Err(unavailable("the model is not among the configured ones")));
         let none = ChatCompletions::new(Service { models: Vec::new(), ..service("http://localhost/") }).unwrap();
         assert_eq!(none.available(None), Err(unavailable("no model is configured")));
+    }
+
+    // EV-82, EV-85
+    #[test]
+    fn queries_are_told_apart_and_not_shown() {
+        let service_name = |base: &str| identity(&Url::parse(base).unwrap());
+        let (one, other) =
+            (service_name("https://a.example/v1?deployment=sk-1"), service_name("https://a.example/v1?b"));
+        assert_eq!(one, service_name("https://a.example/v1?deployment=sk-1#x"));
+        assert_eq!((one.len(), &one[..21]), (21 + 64, "https://a.example/v1?"));
+        assert!(one != other && !one.contains("sk-1"), "{one}");
     }
 
     #[test]

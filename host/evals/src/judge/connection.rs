@@ -175,7 +175,7 @@ pub async fn ask(connection: &dyn ModelConnection, request: &JudgeRequest, patie
                     }
                     Err(invalid) => asked.outcome = Err(invalid.into()),
                 }
-                if request.refused == patience.reply_retries {
+                if request.refused >= patience.reply_retries {
                     return asked;
                 }
                 request.to_mut().refused += 1;

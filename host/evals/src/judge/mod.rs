@@ -3,7 +3,6 @@
 //! The request holds the author's criteria and what the selector disclosed, nothing else of the run, the dataset or the host (EV-81,
 //! EV-85). What was disclosed is partly another model's text, so it is fenced off as data. The reply is a score or it is nothing: no
 //! number is picked out of prose, none is clamped, and a missing one is no zero.
-
 //!
 //! Any host's [`ModelConnection`] will do. [`ChatCompletions`] is one over HTTP, and [`Cached`] remembers the replies of another.
 
