@@ -18,6 +18,8 @@ mod export;
 mod files;
 mod reply;
 mod schema;
+#[cfg(test)]
+mod tests;
 
 pub use dataset::{Dataset, Document, Examples, ImportEvent, ImportMode, MAX_DOCUMENT_BYTES, StoredExample};
 pub use error::StoreError;
