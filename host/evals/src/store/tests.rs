@@ -98,6 +98,7 @@ fn a_file_that_is_no_store_is_refused_and_left_alone() {
     let other = Place::new();
     other.edit("CREATE TABLE theirs (x)");
     assert_eq!(other.code(), "X_STORE_FOREIGN");
+    assert!(!other.folder.path().join("callcell.db.files").exists());
 
     let newer = Place::new();
     drop(newer.open());
