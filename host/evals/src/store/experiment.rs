@@ -19,6 +19,8 @@ const PAGE: usize = 256;
 const PAGE_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes of a result's or output's JSON that is read back. A callback's result has 256 KiB, an imported output 4 MiB.
 const MAX_RUN_BYTES: usize = 64 * 1024 * 1024;
+/// Levels of a result's JSON: twice those of an output.
+const MAX_RESULT_DEPTH: usize = 256;
 /// Bytes of a definition's JSON that is read back.
 const MAX_DEFINITION_BYTES: usize = 64 * 1024 * 1024;
 
@@ -474,6 +476,7 @@ impl Iterator for Runs<'_> {
                 Ok(page) => self.after = page.back().map(|run| (run.seq, run.result.repetition)),
                 Err(error) => {
                     self.after = None;
+                    self.page.clear();
                     return Some(Err(error));
                 }
             }
@@ -505,14 +508,47 @@ impl Runs<'_> {
     }
 }
 
+/// A result from its JSON. A difference may show a value of the depth that an output may have, so a result nests deeper than an output.
+fn parse_result(text: &str) -> Result<RunResult, String> {
+    if text.len() > MAX_RUN_BYTES {
+        return Err("a text is longer than it may be".into());
+    }
+    if nests_deeper(text, MAX_RESULT_DEPTH) {
+        return Err(format!("a text nests deeper than {MAX_RESULT_DEPTH} levels"));
+    }
+    let mut reader = serde_json::Deserializer::from_str(text);
+    // The limit of the library is that of an output.
+    reader.disable_recursion_limit();
+    let result = RunResult::deserialize(&mut reader).and_then(|result| reader.end().map(|()| result));
+    result.map_err(|error| format!("it is no result: {error}"))
+}
+
+/// Whether a JSON text nests deeper than so many levels.
+fn nests_deeper(text: &str, levels: usize) -> bool {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => depth += 1,
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > levels {
+            return true;
+        }
+    }
+    false
+}
+
 /// A run and about how many bytes it has. Columns and JSON must say the same, and nothing that no evaluation can give.
 fn read_run(row: &Row<'_>, repeat: u32) -> Result<(StoredRun, usize), StoreError> {
     let (seq, repetition): (i64, i64) = (row.get(0)?, row.get(1)?);
     let place = || format!("the table `runs`, example {seq}, repetition {repetition}");
     let damaged = |what: &str| StoreError::damaged(place(), what);
     let text = row.get_ref(4)?.as_str().map_err(|_| damaged("a column is no text"))?;
-    let mut result: RunResult = serde_json::from_value(json(text, MAX_RUN_BYTES, place)?)
-        .map_err(|error| StoreError::damaged(place(), format!("it is no result: {error}")))?;
+    let mut result = parse_result(text).map_err(|what| StoreError::damaged(place(), what))?;
     let mut bytes = text.len();
     if let Some(output) = row.get_ref(5)?.as_str_or_null().map_err(|_| damaged("a column is no text"))? {
         bytes += output.len();

@@ -96,8 +96,9 @@ impl Files {
         let folder = format!("objects/{}", &digest[..2]);
         self.root.create_dir_all(&folder)?;
         self.root.rename(temporary, &self.root, format!("{folder}/{digest}"))?;
+        // The new name too. Opened as a file, because what `open_dir` gives cannot be brought to the disk.
         #[cfg(unix)]
-        self.root.open_dir(&folder)?.into_std_file().sync_all()?;
+        self.root.open(&folder)?.sync_all()?;
         Ok(Some((digest, bytes)))
     }
 

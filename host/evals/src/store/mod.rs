@@ -18,6 +18,8 @@ mod export;
 mod files;
 mod reply;
 mod schema;
+#[cfg(test)]
+mod tests;
 
 pub use dataset::{Dataset, Document, Examples, ImportEvent, ImportMode, MAX_DOCUMENT_BYTES, StoredExample};
 pub use error::StoreError;
@@ -47,8 +49,7 @@ impl Store {
     /// # Errors
     /// When the file is no store, is damaged, or is of a newer callcell. It is then left as it is.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        // Before a folder is made beside somebody else's file.
-        schema::header(path)?;
+        schema::refuse_foreign(path)?;
         let files = Files::open(path)?;
         let _alone = files.lock("open")?;
         let connection = schema::open(path)?;

@@ -88,28 +88,23 @@ const MIGRATIONS: [&str; 2] = [
 /// The version this program writes.
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
+/// Refuses a file that is something else, before anything is made in it or beside it.
+pub(super) fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
+    header(path)?;
+    match std::fs::metadata(path) {
+        Ok(file) if file.len() > 0 => version(&connect(path)?, path).map(drop),
+        _ => Ok(()),
+    }
+}
+
 /// Opens the file, makes or migrates its tables. The caller holds the lock under which only one process does so.
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = connect(path)?;
-    let foreign = || StoreError::Foreign { path: path.to_owned() };
-    let number = |connection: &Connection, pragma: &str| -> Result<i64, StoreError> {
-        Ok(connection.pragma_query_value(None, pragma, |row| row.get(0))?)
-    };
-    let id = number(&connection, "application_id").map_err(|error| match error {
-        StoreError::Damaged { .. } => foreign(),
-        error => error,
-    })?;
-    let version = number(&connection, "user_version")?;
-    if id != APPLICATION_ID {
-        let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
-        if id != 0 || version != 0 || tables != 0 {
-            return Err(foreign());
-        }
-    }
+    let version = version(&connection, path)?;
     if version > VERSION {
         return Err(StoreError::Newer { path: path.to_owned(), found: version, known: VERSION });
     }
-    let done = usize::try_from(version).map_err(|_| foreign())?;
+    let done = usize::try_from(version).map_err(|_| StoreError::Foreign { path: path.to_owned() })?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     if done < MIGRATIONS.len() {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -125,6 +120,26 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
         return Err(StoreError::damaged("the database file", "its tables are not those of a store"));
     }
     Ok(connection)
+}
+
+/// The version of the file's tables; 0 where there are none yet.
+fn version(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+    let foreign = || StoreError::Foreign { path: path.to_owned() };
+    let number = |pragma: &str| -> Result<i64, StoreError> {
+        Ok(connection.pragma_query_value(None, pragma, |row| row.get(0))?)
+    };
+    let id = number("application_id").map_err(|error| match error {
+        StoreError::Damaged { .. } => foreign(),
+        error => error,
+    })?;
+    let version = number("user_version")?;
+    if id != APPLICATION_ID {
+        let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+        if id != 0 || version != 0 || tables != 0 {
+            return Err(foreign());
+        }
+    }
+    Ok(version)
 }
 
 /// A further connection to a file that [`open`] has looked at.
@@ -154,7 +169,7 @@ fn tables(connection: &Connection) -> Result<Vec<(String, String)>, StoreError> 
 
 /// Looks at a file before SQLite does: SQLite would take a text for an empty database's journal, and finds out that a file was cut
 /// only when it comes to the missing pages.
-pub(super) fn header(path: &Path) -> Result<(), StoreError> {
+fn header(path: &Path) -> Result<(), StoreError> {
     let failed = |source| StoreError::File { path: path.to_owned(), source };
     let mut file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
