@@ -275,6 +275,9 @@ async fn work(
     let mut running: HashMap<Id, Arc<Job>> = HashMap::new();
     let mut more = true;
     loop {
+        if !more && tasks.is_empty() {
+            return false;
+        }
         let result = tokio::select! {
             biased;
             () = cancel.cancelled() => {
@@ -294,7 +297,6 @@ async fn work(
                 }
                 None
             }
-            else => return false,
         };
         // If the writer has gone, its error is the answer.
         if let Some(result) = result

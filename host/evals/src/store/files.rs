@@ -32,7 +32,12 @@ impl Files {
         let mut name = database.as_os_str().to_owned();
         name.push(".files");
         let path = PathBuf::from(name);
-        let opened = std::fs::create_dir_all(&path).and_then(|()| {
+        // Not the folders above it: a name with a slip in it should not make any.
+        let made = match std::fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            made => made,
+        };
+        let opened = made.and_then(|()| {
             let root = Dir::open_ambient_dir(&path, ambient_authority())?;
             for folder in ["objects", "locks", "tmp"] {
                 root.create_dir_all(folder)?;
