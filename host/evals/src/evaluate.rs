@@ -3,8 +3,8 @@
 use crate::definition::{Definition, Evaluator, Method, Pass};
 use crate::exact_diff::{self, Options, Projection};
 use crate::judge::{self, ModelConnection, Patience};
-use crate::model::{EvaluationUsage, EvaluatorResult, EvaluatorType, Example, Failure, RunResult, Status};
-use crate::pass::{self, Evaluated, Verdict, VerdictStatus};
+use crate::model::{EvaluationUsage, EvaluatorResult, EvaluatorType, Example, Failure, RunResult};
+use crate::pass::{self, Evaluated, Verdict};
 use crate::{Score, ScoreInvalid};
 use callcell_runtime::{Bundle, CallOptions, Outcome};
 use futures_util::future::join_all;
@@ -94,10 +94,7 @@ impl Evaluations {
             example: example.name.clone(),
             repetition: 0,
             passed: verdict.passed,
-            status: match verdict.status {
-                VerdictStatus::Decided => Status::Decided,
-                VerdictStatus::Blocked => Status::Blocked,
-            },
+            status: verdict.status,
             value: verdict.value,
             error: verdict.block.map(|block| Failure {
                 message: match &block.evaluators[..] {

@@ -4,6 +4,7 @@
 //! does not list (D-73): the verdict is then "not passed" and says who is at fault, and the mean is not taken over the rest.
 
 use crate::Score;
+use crate::model::Status;
 use serde::Serialize;
 use std::collections::HashSet;
 use thiserror::Error;
@@ -76,23 +77,13 @@ pub struct Evaluated<'a> {
 pub struct Verdict {
     /// Whether the example passed. Never true when `status` is blocked.
     pub passed: bool,
-    /// Whether there was a decision.
-    pub status: VerdictStatus,
+    /// Whether there was a decision: decided or blocked, since there is an output to decide about.
+    pub status: Status,
     /// The weighted mean, not rounded; null for predicates and when blocked (D-75).
     pub value: Option<f64>,
     /// Why there was no decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<Block>,
-}
-
-/// Whether a decision was made (spec 6.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum VerdictStatus {
-    /// The rule looked at all scores.
-    Decided,
-    /// It could not. Counts as not passed, and as an error in reports.
-    Blocked,
 }
 
 /// What kept a rule from deciding.
@@ -115,12 +106,12 @@ pub struct Blocker {
 
 impl Verdict {
     fn decided(passed: bool, value: Option<f64>) -> Self {
-        Self { passed, status: VerdictStatus::Decided, value, block: None }
+        Self { passed, status: Status::Decided, value, block: None }
     }
 
     fn blocked(code: &str, evaluators: Vec<Blocker>) -> Self {
         let block = Some(Block { code: code.to_owned(), evaluators });
-        Self { passed: false, status: VerdictStatus::Blocked, value: None, block }
+        Self { passed: false, status: Status::Blocked, value: None, block }
     }
 }
 
