@@ -14,7 +14,7 @@ function judge(user) {
   const actual = words(data.actual ?? data.summary);
   const missing = [...expected].filter((word) => !actual.has(word));
   const score = expected.size === 0 ? 1 : (expected.size - missing.length) / expected.size;
-  const rationale = missing.length === 0 ? 'Every expected fact is there.' : `Missing: ${missing.slice(0, 8).join(', ')}.`;
+  const rationale = missing.length === 0 ? 'Every expected fact is there.' : `Missing: ${missing.slice(0, 8).join(', ')}`;
   return { rationale, score };
 }
 

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Run, cache, callcell, command, run};
+use common::{Files, Run, cache, callcell, command, run};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -11,34 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
-
-/// A folder with these files.
-struct Files(tempfile::TempDir);
-
-impl Files {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let folder = Self(tempfile::tempdir().unwrap());
-        files.iter().for_each(|(name, text)| folder.write(name, text));
-        folder
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.0.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    /// Runs the program in this folder.
-    fn callcell(&self, arguments: &[&str]) -> Run {
-        let mut command = command(arguments, cache());
-        command.current_dir(self.0.path());
-        run(command)
-    }
-}
 
 /// A tool `double`, whose `execute` is this.
 fn double(execute: &str) -> String {

@@ -86,8 +86,9 @@ pub fn read(
         ImportEvent::UnsafeInteger { example, path } => {
             unsafe_integers += 1;
             if unsafe_integers <= MAX_SHOWN {
-                let text =
-                    format!("`{example}` has a whole number at `{path}` that JavaScript cannot tell from its neighbours");
+                let text = format!(
+                    "`{example}` has a whole number at `{path}` that JavaScript cannot tell from its neighbours"
+                );
                 bar.suspend(|| terminal.warning(&text));
             }
         }

@@ -39,9 +39,7 @@ const HOME: &str = "HOME";
 
 /// The variables, for `--help`.
 pub fn help() -> String {
-    let lines = [
-        CACHE_DIR, SCRIPTS, STORE, JUDGE_URL, JUDGE_KEY, JUDGE_MODELS, ENDPOINT_KEY, NO_COLOR, XDG_CACHE_HOME,
-    ];
+    let lines = [CACHE_DIR, SCRIPTS, STORE, JUDGE_URL, JUDGE_KEY, JUDGE_MODELS, ENDPOINT_KEY, NO_COLOR, XDG_CACHE_HOME];
     let lines = lines.map(|variable| format!("\n  {:<21}  {}", variable.name, variable.help));
     format!("Environment:{}", lines.concat())
 }

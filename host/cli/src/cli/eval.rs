@@ -53,7 +53,10 @@ fn data(
             let known: Vec<String> = store.datasets().into_iter().flatten().map(|dataset| dataset.name).collect();
             let hint = match known.is_empty() {
                 true => "there is no file of that name either; give a `.jsonl` file or a folder with `examples`".into(),
-                false => format!("there is no file of that name either; there are the datasets {}", super::failure::list(&known)),
+                false => format!(
+                    "there is no file of that name either; there are the datasets {}",
+                    super::failure::list(&known)
+                ),
             };
             anyhow::Error::from(error).context(Hint(hint))
         }

@@ -132,8 +132,11 @@ fn compared(arguments: &ExperimentCompareArguments, terminal: &Terminal) -> anyh
     if let Some(path) = &arguments.html {
         let mut page = Vec::new();
         let (before, after) = (report::head(&store, &before, 1.0)?, report::head(&store, &after, 1.0)?);
-        compare_html::write(&mut page, &before, &after, &comparison)
-            .map_err(|source| Problem::File { action: "write", path: path.clone(), source })?;
+        compare_html::write(&mut page, &before, &after, &comparison).map_err(|source| Problem::File {
+            action: "write",
+            path: path.clone(),
+            source,
+        })?;
         files::write(path, &page)?;
         terminal.note(&format!("wrote `{}`", path.display()));
     }

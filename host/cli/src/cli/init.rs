@@ -31,6 +31,8 @@ const FILES: &[(&str, &str)] = example![
     "agents/invoice/tools.ts",
     "agents/invoice/skills/read-scans/SKILL.md",
     "agents/invoice/skills/read-scans/amounts.py",
+    "datasets/generate.mjs",
+    "datasets/judge.mjs",
     "inputs/invoices.evaluators.fields/whole-output.expected.json",
     "inputs/invoices.evaluators.fields/whole-output.json",
     "inputs/invoices.evaluators.meaning/both-summaries.expected.json",

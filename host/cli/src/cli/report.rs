@@ -96,10 +96,7 @@ pub fn tell(
 }
 
 /// Writes a file that may be large: it appears when it is whole.
-fn file(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
-) -> anyhow::Result<String> {
+fn file(path: &Path, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<String> {
     let failed = |source| Problem::File { action: "write", path: path.to_owned(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
@@ -186,7 +183,9 @@ fn explained(head: &Head, run: &RunResult) -> String {
         let mismatches = result.details.as_ref().and_then(|details| details["mismatches"].as_array());
         let mismatches = mismatches.map(Vec::as_slice).unwrap_or_default();
         for mismatch in mismatches.iter().take(MAX_DIFFERENCES) {
-            let side = |name: &str| mismatch.get(name).map_or_else(|| "nothing".to_owned(), |it| cut(&it.to_string(), MAX_VALUE));
+            let side = |name: &str| {
+                mismatch.get(name).map_or_else(|| "nothing".to_owned(), |it| cut(&it.to_string(), MAX_VALUE))
+            };
             let path = mismatch["path"].as_str().unwrap_or_default();
             lines.push(format!("      {path}: expected {}, got {}", side("expected"), side("actual")));
         }

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use serde_json::Value;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -52,4 +53,32 @@ pub fn run(mut command: Command) -> Run {
 
 pub fn callcell(arguments: &[&str]) -> Run {
     run(command(arguments, cache()))
+}
+
+/// A folder with these files.
+pub struct Files(pub tempfile::TempDir);
+
+impl Files {
+    pub fn new(files: &[(&str, &str)]) -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        files.iter().for_each(|(name, text)| folder.write(name, text));
+        folder
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    /// Runs the program in this folder.
+    pub fn callcell(&self, arguments: &[&str]) -> Run {
+        let mut command = command(arguments, cache());
+        command.current_dir(self.0.path());
+        run(command)
+    }
 }
