@@ -35,6 +35,7 @@ pub use compare::{MAX_STEPS, compare};
 pub use error::{ComparisonError, ComparisonLimit};
 pub use options::{Options, OptionsError};
 pub use report::{Comparison, Field, MAX_MISMATCHES, MAX_SHOWN_CHARACTERS, Mismatch, MismatchKind};
+pub(crate) use report::{cut, shown};
 pub use unordered::{MAX_PAIRS, MAX_UNORDERED_ITEMS};
 pub use view::MAX_DEPTH;
 

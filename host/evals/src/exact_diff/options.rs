@@ -64,6 +64,7 @@ pub struct Options {
     rules: Vec<Rule>,
     /// The global `paths`.
     selection: Option<PathTree>,
+    written: Map<String, Value>,
 }
 
 /// Options that are not valid. The SDK finds the same when a project is compiled.
@@ -121,7 +122,7 @@ struct Given {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { tree: PathTree::default(), rules: vec![Rule::root()], selection: None }
+        Self { tree: PathTree::default(), rules: vec![Rule::root()], selection: None, written: Map::new() }
     }
 }
 
@@ -141,6 +142,10 @@ impl Options {
     /// When anything in it is not as spec 4.4 says; the first that is wrong.
     pub fn parse(options: &Value) -> Result<Self, OptionsError> {
         let given = object(options, "options")?;
+        Self::read(given).map(|options| Self { written: given.clone(), ..options })
+    }
+
+    fn read(given: &Map<String, Value>) -> Result<Self, OptionsError> {
         if let Some(unknown) = given.keys().find(|name| *name != "rules" && !GLOBALS.contains(&name.as_str())) {
             return Err(invalid(member("options", unknown), "there is no such option"));
         }
@@ -211,7 +216,7 @@ impl Options {
             }
             rules.push(rule);
         }
-        Ok(Self { tree, rules, selection })
+        Ok(Self { tree, rules, selection, written: Map::new() })
     }
 
     /// Applies what holds for the whole projection. Besides it there are only rules for `order`, so nothing is overridden.
@@ -220,6 +225,11 @@ impl Options {
             rule.settings.set(whole);
         }
         self
+    }
+
+    /// The options as the author wrote them, for people. Empty where there are none.
+    pub fn written(&self) -> &Map<String, Value> {
+        &self.written
     }
 
     pub(super) fn rules(&self) -> &[Rule] {

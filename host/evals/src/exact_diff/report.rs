@@ -81,7 +81,7 @@ pub enum MismatchKind {
 }
 
 /// A value for a report: a copy, or the beginning of its JSON.
-pub(super) fn shown(value: &Value) -> Value {
+pub(crate) fn shown(value: &Value) -> Value {
     if let Value::String(text) = value {
         return Value::String(cut(text));
     }
@@ -95,7 +95,7 @@ pub(super) fn shown(value: &Value) -> Value {
 }
 
 /// At most [`MAX_SHOWN_CHARACTERS`] of a text.
-pub(super) fn cut(text: &str) -> String {
+pub(crate) fn cut(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
