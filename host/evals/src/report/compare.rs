@@ -1,12 +1,30 @@
 //! Two experiments side by side (7.6).
+//!
+//! Of each only the scores are held, never the runs: [`Scores`] takes one run after the other, and refuses more than [`MAX_SCORES`].
 
 use crate::model::RunResult;
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use thiserror::Error;
 
 /// A difference of more than this is a change, unless the caller says otherwise.
 pub const DEFAULT_THRESHOLD: f64 = 0.05;
+
+/// The most scores of one experiment that a comparison holds: one per example and evaluator, and one more per example.
+pub const MAX_SCORES: usize = 1_000_000;
+
+/// An experiment is too large to be compared.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("an experiment of more than {MAX_SCORES} scores cannot be compared")]
+pub struct TooManyScores;
+
+impl TooManyScores {
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        "X_COMPARE_LIMIT"
+    }
+}
 
 /// What became of one score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -65,6 +83,8 @@ pub struct Comparison {
     pub pairs: Vec<Pair>,
     /// By evaluator, in order of name.
     pub evaluators: Vec<RollUp>,
+    /// What a difference had to exceed to be a change.
+    pub threshold: f64,
     /// Examples of the first alone; in no figure above.
     pub only_before: Vec<String>,
     /// Examples of the second alone.
@@ -85,37 +105,18 @@ pub enum Sorting {
     Name,
 }
 
-/// Compares two experiments, each given by its runs. A score counts as changed when it differs by more than `threshold`, not by exactly that.
-pub fn compare<'r>(
-    before: impl IntoIterator<Item = &'r RunResult>,
-    after: impl IntoIterator<Item = &'r RunResult>,
-    threshold: f64,
-    sorting: Sorting,
-) -> Comparison {
-    let (before, after) = (scores(before), scores(after));
-    let mut pairs = Vec::new();
-    for (example, old) in &before {
-        let Some(new) = after.get(example) else { continue };
-        let names = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
-        for evaluator in names {
-            let score = |side: &Evaluators<'_>| side.get(evaluator).and_then(Mean::value);
-            pairs.push(pair(example, evaluator, score(old), score(new), threshold));
-        }
-    }
-    let evaluators = roll_up(&pairs);
-    pairs
-        .sort_by(|a, b| order(sorting, a, b).then_with(|| (&a.example, &a.evaluator).cmp(&(&b.example, &b.evaluator))));
-    let alone = |here: &Examples<'_>, there: &Examples<'_>| -> Vec<String> {
-        here.keys().filter(|example| !there.contains_key(*example)).map(|example| (*example).to_owned()).collect()
-    };
-    Comparison { pairs, evaluators, only_before: alone(&before, &after), only_after: alone(&after, &before) }
+/// The scores of an experiment, by example and evaluator. Repetitions of an example become their mean.
+#[derive(Debug, Default)]
+pub struct Scores {
+    /// Names of evaluators; an example's scores are by position here.
+    evaluators: Vec<String>,
+    /// None where an evaluator had no part in an example.
+    examples: BTreeMap<String, Vec<Option<Mean>>>,
+    held: usize,
 }
 
-type Evaluators<'r> = BTreeMap<&'r str, Mean>;
-type Examples<'r> = BTreeMap<&'r str, Evaluators<'r>>;
-
 /// Of the repetitions that have a score.
-#[derive(Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Mean {
     sum: f64,
     count: u32,
@@ -127,19 +128,65 @@ impl Mean {
     }
 }
 
-fn scores<'r>(runs: impl IntoIterator<Item = &'r RunResult>) -> Examples<'r> {
-    let mut examples = Examples::new();
-    for run in runs {
-        let evaluators = examples.entry(&run.example).or_default();
-        for result in &run.evaluators {
-            let mean = evaluators.entry(&result.name).or_default();
+impl Scores {
+    /// Adds a run. One without evaluators counts too: its example is there, and has no scores.
+    ///
+    /// # Errors
+    /// When there are more than [`MAX_SCORES`] scores and examples together.
+    pub fn add(&mut self, run: &RunResult) -> Result<(), TooManyScores> {
+        if !self.examples.contains_key(&run.example) {
+            self.examples.insert(run.example.clone(), Vec::new());
+            self.held += 1;
+        }
+        for (index, result) in run.evaluators.iter().enumerate() {
+            // Runs of one definition name its evaluators in one order.
+            let is_there = self.evaluators.get(index).is_some_and(|name| *name == result.name);
+            let known = || self.evaluators.iter().position(|name| *name == result.name);
+            let at = is_there.then_some(index).or_else(known).unwrap_or_else(|| {
+                self.evaluators.push(result.name.clone());
+                self.evaluators.len() - 1
+            });
+            let means = self.examples.entry(run.example.clone()).or_default();
+            if means.len() <= at {
+                self.held += at + 1 - means.len();
+                means.resize(at + 1, None);
+            }
+            let mean = means[at].get_or_insert_default();
             if let Some(score) = result.score {
                 mean.sum += score;
-                mean.count += 1;
+                mean.count = mean.count.saturating_add(1);
             }
         }
+        if self.held > MAX_SCORES { Err(TooManyScores) } else { Ok(()) }
     }
-    examples
+
+    /// Of one example, by evaluator.
+    fn of<'s>(&'s self, means: &[Option<Mean>]) -> BTreeMap<&'s str, Option<f64>> {
+        let names = self.evaluators.iter().map(String::as_str);
+        names.zip(means).filter_map(|(name, mean)| Some((name, mean.as_ref()?.value()))).collect()
+    }
+
+    fn without(&self, other: &Self) -> Vec<String> {
+        self.examples.keys().filter(|example| !other.examples.contains_key(*example)).cloned().collect()
+    }
+}
+
+/// Compares two experiments. A score counts as changed when it differs by more than `threshold`, not by exactly that.
+pub fn compare(before: &Scores, after: &Scores, threshold: f64, sorting: Sorting) -> Comparison {
+    let mut pairs = Vec::new();
+    for (example, old) in &before.examples {
+        let Some(new) = after.examples.get(example) else { continue };
+        let (old, new) = (before.of(old), after.of(new));
+        let names = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
+        for evaluator in names {
+            let score = |side: &BTreeMap<&str, Option<f64>>| side.get(evaluator).copied().flatten();
+            pairs.push(pair(example, evaluator, score(&old), score(&new), threshold));
+        }
+    }
+    let evaluators = roll_up(&pairs);
+    pairs.sort_by(|a, b| order(sorting, a, b));
+    let (only_before, only_after) = (before.without(after), after.without(before));
+    Comparison { pairs, evaluators, threshold, only_before, only_after }
 }
 
 fn pair(example: &str, evaluator: &str, before: Option<f64>, after: Option<f64>, threshold: f64) -> Pair {
@@ -153,7 +200,8 @@ fn pair(example: &str, evaluator: &str, before: Option<f64>, after: Option<f64>,
     Pair { example: example.to_owned(), evaluator: evaluator.to_owned(), before, after, delta, change }
 }
 
-fn order(sorting: Sorting, a: &Pair, b: &Pair) -> Ordering {
+/// The order of two pairs.
+pub(super) fn order(sorting: Sorting, a: &Pair, b: &Pair) -> Ordering {
     // Pairs without a difference come last, whatever is asked for.
     let by = |key: fn(f64) -> f64| match (a.delta, b.delta) {
         (Some(a), Some(b)) => key(a).total_cmp(&key(b)),
@@ -161,12 +209,13 @@ fn order(sorting: Sorting, a: &Pair, b: &Pair) -> Ordering {
         (None, Some(_)) => Ordering::Greater,
         (None, None) => Ordering::Equal,
     };
-    match sorting {
+    let by_delta = match sorting {
         Sorting::Magnitude => by(|delta| -delta.abs()),
         Sorting::Ascending => by(|delta| delta),
         Sorting::Descending => by(|delta| -delta),
         Sorting::Name => Ordering::Equal,
-    }
+    };
+    by_delta.then_with(|| (&a.example, &a.evaluator).cmp(&(&b.example, &b.evaluator)))
 }
 
 fn roll_up(pairs: &[Pair]) -> Vec<RollUp> {
@@ -196,8 +245,14 @@ fn roll_up(pairs: &[Pair]) -> Vec<RollUp> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::summary::tests::run;
+    use super::super::samples::{lost, run};
     use super::*;
+
+    fn scores(runs: &[RunResult]) -> Scores {
+        let mut scores = Scores::default();
+        runs.iter().for_each(|run| scores.add(run).unwrap());
+        scores
+    }
 
     // 7.6
     #[test]
@@ -225,7 +280,7 @@ mod tests {
             run("new", &[("x", Some(1.0))], Some(true)),
         ];
         let compared = |sorting| {
-            let comparison = compare(&before, &after, DEFAULT_THRESHOLD, sorting);
+            let comparison = compare(&scores(&before), &scores(&after), DEFAULT_THRESHOLD, sorting);
             let names = comparison.pairs.iter().map(|pair| format!("{}/{}", pair.example, pair.evaluator));
             (names.collect::<Vec<_>>(), comparison)
         };
@@ -249,7 +304,31 @@ mod tests {
             run("a", &[("x", None)], None),
             run("a", &[("x", Some(0.5))], Some(true)),
         ];
-        let comparison = compare(&before, &before, 0.0, Sorting::Name);
+        let comparison = compare(&scores(&before), &scores(&before), 0.0, Sorting::Name);
         assert_eq!((comparison.pairs[0].before, comparison.pairs[0].delta), (Some(0.75), Some(0.0)));
+    }
+
+    #[test]
+    fn an_example_without_scores_is_on_both_sides_and_has_no_pairs() {
+        let (before, after) = (scores(&[lost("a")]), scores(&[run("a", &[("x", Some(1.0))], Some(true))]));
+        let comparison = compare(&before, &after, 0.0, Sorting::Name);
+        let pairs: Vec<_> = comparison.pairs.iter().map(|pair| (pair.after, pair.change)).collect();
+        assert_eq!(pairs, [(Some(1.0), Change::Incomparable)]);
+        assert_eq!((comparison.only_before.len(), comparison.only_after.len()), (0, 0));
+        let comparison = compare(&before, &before, 0.0, Sorting::Name);
+        assert_eq!((comparison.pairs.len(), comparison.evaluators.len()), (0, 0));
+    }
+
+    #[test]
+    fn an_experiment_that_is_too_large_is_refused() {
+        let names: Vec<String> = (0..MAX_SCORES).map(|index| index.to_string()).collect();
+        let many: Vec<_> = names.iter().take(1_000).map(|name| (name.as_str(), Some(1.0))).collect();
+        let mut large = Scores::default();
+        // An example is one, and its scores as many as it has.
+        for index in 0..999 {
+            large.add(&RunResult { example: index.to_string(), ..run("", &many, Some(true)) }).unwrap();
+        }
+        let error = large.add(&run("last", &many, Some(true))).unwrap_err();
+        assert_eq!((error, error.code()), (TooManyScores, "X_COMPARE_LIMIT"));
     }
 }

@@ -48,16 +48,43 @@ pub struct EvaluatorSummary {
     pub min: Option<f64>,
     /// The highest.
     pub max: Option<f64>,
+    /// How many scores lie in each tenth from 0 to 1; 1 is in the last.
+    pub histogram: [u64; BUCKETS],
+}
+
+/// Parts of a distribution of scores.
+pub const BUCKETS: usize = 10;
+
+/// What a run counts as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Category {
+    /// Decided, and passed.
+    Passed,
+    /// Decided, and not passed.
+    Failed,
+    /// Not decided.
+    Error,
+}
+
+impl Category {
+    /// That of a run.
+    pub fn of(run: &RunResult) -> Self {
+        match (run.status, run.passed) {
+            (Status::Decided, true) => Self::Passed,
+            (Status::Decided, false) => Self::Failed,
+            (Status::Blocked | Status::RunFailed, _) => Self::Error,
+        }
+    }
 }
 
 impl Summary {
     /// Adds a run.
     pub fn add(&mut self, run: &RunResult) {
         self.total += 1;
-        match (run.status, run.passed) {
-            (Status::Decided, true) => self.passed += 1,
-            (Status::Decided, false) => self.failed += 1,
-            (Status::Blocked | Status::RunFailed, _) => self.errors += 1,
+        match Category::of(run) {
+            Category::Passed => self.passed += 1,
+            Category::Failed => self.failed += 1,
+            Category::Error => self.errors += 1,
         }
         if let Some(value) = run.value {
             self.valued += 1;
@@ -75,6 +102,7 @@ impl Summary {
                     mean: None,
                     min: None,
                     max: None,
+                    histogram: [0; BUCKETS],
                 });
                 self.evaluators.len() - 1
             });
@@ -87,6 +115,8 @@ impl Summary {
                     evaluator.mean = Some(mean(evaluator.mean, evaluator.scored, score));
                     evaluator.min = Some(evaluator.min.map_or(score, |min| min.min(score)));
                     evaluator.max = Some(evaluator.max.map_or(score, |max| max.max(score)));
+                    // The conversion saturates, so that no score, however odd, is outside.
+                    evaluator.histogram[((score * BUCKETS as f64) as usize).min(BUCKETS - 1)] += 1;
                 }
             }
         }
@@ -124,34 +154,9 @@ impl EvaluationUsage {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
+    use super::super::samples::{lost, run};
     use super::*;
-    use crate::model::{EvaluatorResult, Failure};
-
-    /// A run of an example, with a score for each evaluator or none where it ended in an error.
-    pub fn run(example: &str, scores: &[(&str, Option<f64>)], passed: Option<bool>) -> RunResult {
-        let failure = |code: &str| Failure { code: code.into(), message: "It failed.".into(), path: None };
-        let evaluators = scores.iter().map(|(name, score)| EvaluatorResult {
-            name: (*name).into(),
-            kind: EvaluatorType::Callback,
-            score: *score,
-            error: score.is_none().then(|| failure("R_THREW")),
-            details: None,
-        });
-        RunResult {
-            example: example.into(),
-            repetition: 0,
-            passed: passed == Some(true),
-            status: if passed.is_some() { Status::Decided } else { Status::Blocked },
-            value: passed.and_then(|_| scores.first()?.1),
-            error: passed.is_none().then(|| failure("E_PASS_BLOCKED")),
-            output: None,
-            evaluators: evaluators.collect(),
-            run_fuel: 10,
-            evaluation: EvaluationUsage { fuel: 5, calls: 2, ..EvaluationUsage::default() },
-            duration_millis: 1,
-        }
-    }
 
     // 7.5
     #[test]
@@ -160,7 +165,7 @@ pub(super) mod tests {
         summary.add(&run("a", &[("one", Some(1.0)), ("two", Some(0.5))], Some(true)));
         summary.add(&run("b", &[("one", Some(0.0)), ("two", Some(0.25))], Some(false)));
         summary.add(&run("c", &[("one", Some(0.5)), ("two", None)], None));
-        summary.add(&RunResult { status: Status::RunFailed, evaluators: Vec::new(), ..run("d", &[], None) });
+        summary.add(&lost("d"));
         assert_eq!((summary.total, summary.passed, summary.failed, summary.errors), (4, 1, 1, 2));
         assert_eq!((summary.valued, summary.mean_value, summary.pass_rate()), (2, Some(0.5), 0.25));
         let [one, two] = &summary.evaluators[..] else { panic!("two evaluators") };
@@ -168,6 +173,7 @@ pub(super) mod tests {
             (one.total, one.scored, one.errors, one.mean, one.min, one.max),
             (3, 3, 0, Some(0.5), Some(0.0), Some(1.0))
         );
+        assert_eq!(one.histogram, [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]);
         assert_eq!((two.total, two.scored, two.errors, two.mean), (3, 2, 1, Some(0.375)));
         assert_eq!((summary.run_fuel, summary.evaluation.fuel, summary.evaluation.calls), (40, 20, 8));
     }
