@@ -8,6 +8,7 @@ use super::html::{frame, parts, toolbar};
 use super::{Change, Comparison, Head, Pair, RollUp, Sorting, text};
 use frame::markup;
 use maud::{Markup, PreEscaped, html};
+use parts::MAX_NAME;
 use std::io::{self, Write};
 
 /// The most pairs that a page shows.
@@ -16,8 +17,6 @@ pub const MAX_PAIRS: usize = 2_000;
 const MAX_ALONE: usize = 200;
 /// Evaluators of a page.
 const MAX_EVALUATORS: usize = 64;
-/// Characters of a name.
-const MAX_NAME: usize = 200;
 
 /// Writes the page. `before` and `after` head the experiments that `comparison` compares.
 ///
@@ -111,14 +110,23 @@ fn top(before: &Head, after: &Head) -> Markup {
     html! {
         header.top {
             p.kicker { "Comparison of two experiments" }
-            h1 { bdi { (parts::text(&before.experiment, MAX_NAME)) } span.arrow aria-label="compared with" { " → " } bdi { (parts::text(&after.experiment, MAX_NAME)) } }
+            h1 {
+                (parts::name(&before.experiment))
+                span.arrow aria-label="compared with" { " → " }
+                (parts::name(&after.experiment))
+            }
             div.scroll {
                 table.sides {
                     caption.away { "The two experiments" }
                     thead { tr { td {} th scope="col" { "First" } th scope="col" { "Second" } } }
                     tbody {
                         @for (term, fact) in facts {
-                            tr class=[(fact(before).0 != fact(after).0).then_some("differs")] { th scope="row" { (term) } td { bdi { (fact(before)) } } td { bdi { (fact(after)) } } }
+                            @let (one, other) = (fact(before), fact(after));
+                            tr class=[(one.0 != other.0).then_some("differs")] {
+                                th scope="row" { (term) }
+                                td { bdi { (one) } }
+                                td { bdi { (other) } }
+                            }
                         }
                     }
                 }
@@ -138,7 +146,10 @@ fn verdict(comparison: &Comparison, counts: &Counts) -> Markup {
     html! {
         section.verdict.compared aria-labelledby="verdict" {
             div.words {
-                h2 id="verdict" { (text::plural(counts.regressions, "regression")) ", " (text::plural(counts.improvements, "improvement")) }
+                h2 id="verdict" {
+                    (text::plural(counts.regressions, "regression")) ", "
+                    (text::plural(counts.improvements, "improvement"))
+                }
                 p {
                     "Over " (text::plural(counts.total(), "score")) " of examples that both experiments have. A score counts as changed when it differs by more than "
                     b { (text::score(comparison.threshold)) } "."
@@ -149,7 +160,7 @@ fn verdict(comparison: &Comparison, counts: &Counts) -> Markup {
                 ul.legend {
                     @for (class, count, word) in items {
                         li {
-                            svg.swatch width="10" height="10" aria-hidden="true" { rect class={"fill-" (class)} width="10" height="10" rx="2" {} }
+                            (parts::swatch(class))
                             b { (text::count(count)) } " " (word)
                         }
                     }
@@ -184,7 +195,7 @@ fn evaluators(comparison: &Comparison) -> Markup {
                     tbody { @for roll_up in comparison.evaluators.iter().take(MAX_EVALUATORS) { (one(roll_up, most)) } }
                 }
             }
-            @if comparison.evaluators.len() > MAX_EVALUATORS { p.note { (comparison.evaluators.len() - MAX_EVALUATORS) " more evaluators are left out." } }
+            (parts::left_out(comparison.evaluators.len(), MAX_EVALUATORS, "evaluators"))
         }
         "\n"
     }
@@ -193,9 +204,12 @@ fn evaluators(comparison: &Comparison) -> Markup {
 fn one(roll_up: &RollUp, most: f64) -> Markup {
     html! {
         tr {
-            th scope="row" { bdi { (parts::text(&roll_up.evaluator, MAX_NAME)) } }
+            th scope="row" { (parts::name(&roll_up.evaluator)) }
             td.number.mean { (delta(roll_up.mean_delta)) }
-            td.picture { @if let Some(mean) = roll_up.mean_delta { (diverging(mean, most)) } @else { span.none { "nothing to compare" } } }
+            td.picture {
+                @if let Some(mean) = roll_up.mean_delta { (diverging(mean, most)) }
+                @else { span.none { "nothing to compare" } }
+            }
             td.number { @if roll_up.regressions > 0 { b.failed { (text::count(roll_up.regressions)) } } @else { "0" } }
             td.number { @if roll_up.improvements > 0 { b.passed { (text::count(roll_up.improvements)) } } @else { "0" } }
             td.number.wide { (text::count(roll_up.unchanged)) }
@@ -211,7 +225,9 @@ fn delta(delta: Option<f64>) -> Markup {
             None => span.none { "–" },
             Some(delta) => {
                 @let (class, arrow, word) = direction(delta);
-                span class={"delta " (class)} { span aria-hidden="true" { (arrow) } " " (text::difference(delta)) span.away { " " (word) } }
+                span class={"delta " (class)} {
+                    span aria-hidden="true" { (arrow) } " " (text::difference(delta)) span.away { " " (word) }
+                }
             }
         }
     }
@@ -231,11 +247,13 @@ fn direction(delta: f64) -> (&'static str, &'static str, &'static str) {
 fn diverging(delta: f64, most: f64) -> Markup {
     let share = if most > 0.0 && delta.is_finite() { (delta / most).clamp(-1.0, 1.0) } else { 0.0 };
     let width = share.abs() * 84.0;
+    let x = format!("{:.2}", if share < 0.0 { 90.0 - width } else { 90.0 });
     let (class, _, word) = direction(delta);
     html! {
-        svg.diverging viewBox="0 0 180 22" width="180" height="22" role="img" aria-label={(text::difference(delta)) ", " (word)} {
+        svg.diverging viewBox="0 0 180 22" width="180" height="22" role="img"
+            aria-label={(text::difference(delta)) ", " (word)} {
             rect.track x="6" y="7" width="168" height="8" rx="2" {}
-            rect class={"fill-" (class)} x=(format!("{:.2}", if share < 0.0 { 90.0 - width } else { 90.0 })) y="5" width=(format!("{width:.2}")) height="12" rx="2" {}
+            rect class={"fill-" (class)} x=(x) y="5" width=(format!("{width:.2}")) height="12" rx="2" {}
             line.mark x1="90" x2="90" y1="1" y2="21" {}
         }
     }
@@ -286,11 +304,11 @@ fn row(pair: &Pair, position: usize) -> Markup {
     };
     let score = |score: Option<f64>| html! { @if let Some(score) = score { (text::score(score)) } @else { span.none { "no score" } } };
     html! {
-        tbody.run role="rowgroup" data-status=(status) data-position=(position) data-delta=[pair.delta.filter(|delta| delta.is_finite())]
-            data-name={(pair.example) " " (pair.evaluator)} {
+        tbody.run role="rowgroup" data-status=(status) data-position=(position)
+            data-delta=[pair.delta.filter(|delta| delta.is_finite())] data-name={(pair.example) " " (pair.evaluator)} {
             tr.line role="row" {
-                th.example scope="row" role="rowheader" { bdi { (parts::text(&pair.example, MAX_NAME)) } }
-                td.evaluator role="cell" { bdi { (parts::text(&pair.evaluator, MAX_NAME)) } }
+                th.example scope="row" role="rowheader" { (parts::name(&pair.example)) }
+                td.evaluator role="cell" { (parts::name(&pair.evaluator)) }
                 td.number role="cell" data-label="First" { (score(pair.before)) }
                 td.number role="cell" data-label="Second" { (score(pair.after)) }
                 td.number role="cell" data-label="Δ" { (delta(pair.delta)) }
@@ -307,8 +325,8 @@ fn alone(title: &str, id: &str, examples: &[String]) -> Markup {
             section aria-labelledby=(id) {
                 h2 id=(id) { (title) ": " (text::plural(examples.len() as u64, "example")) }
                 p.note { "They are in none of the figures above." }
-                ul.alone { @for example in examples.iter().take(MAX_ALONE) { li { bdi { (parts::text(example, MAX_NAME)) } } } }
-                @if examples.len() > MAX_ALONE { p.note { (text::count((examples.len() - MAX_ALONE) as u64)) " more are left out." } }
+                ul.alone { @for example in examples.iter().take(MAX_ALONE) { li { (parts::name(example)) } } }
+                (parts::left_out(examples.len(), MAX_ALONE, "examples"))
             }
             "\n"
         }

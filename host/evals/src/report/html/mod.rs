@@ -16,7 +16,7 @@ use super::{Category, EvaluatorHead, EvaluatorSummary, Head, MethodHead, ReportE
 use crate::model::RunResult;
 use frame::markup;
 use maud::{Markup, PreEscaped, html};
-use row::MAX_NAME;
+use parts::MAX_NAME;
 use std::io::Write;
 
 /// The most runs that a page shows.
@@ -154,11 +154,11 @@ fn top(head: &Head) -> Markup {
     html! {
         header.top {
             p.kicker { "Evaluation report" }
-            h1 { bdi { (parts::text(&head.agent, MAX_NAME)) } }
+            h1 { (parts::name(&head.agent)) }
             dl.facts {
                 (fact("Experiment", &head.experiment))
                 (parts::fact("Dataset", &html! {
-                    bdi { (parts::text(&head.dataset, MAX_NAME)) }
+                    (parts::name(&head.dataset))
                     @if !head.dataset_version.is_empty() { " version " (parts::text(&head.dataset_version, MAX_NAME)) }
                 }))
                 (fact("Outputs from", &head.source))
@@ -202,11 +202,13 @@ fn verdict(head: &Head, summary: &Summary) -> Markup {
             }
             div.counts {
                 (parts::stacked(&counts.map(|(count, category)| (count, parts::class(category))), &label.join(", ")))
-                svg.gate width="100%" height="12" aria-hidden="true" { rect x=(parts::at(head.min_pass_rate)) y="0" width="2" height="10" transform="translate(-2 2)" {} }
+                svg.gate width="100%" height="12" aria-hidden="true" {
+                    rect x=(parts::at(head.min_pass_rate)) y="0" width="2" height="10" transform="translate(-2 2)" {}
+                }
                 ul.legend {
                     @for (count, category) in counts {
                         li {
-                            svg.swatch width="10" height="10" aria-hidden="true" { rect class={"fill-" (parts::class(category))} width="10" height="10" rx="2" {} }
+                            (parts::swatch(parts::class(category)))
                             b { (text::count(count)) } " " (word(category))
                         }
                     }
@@ -239,7 +241,7 @@ fn evaluators(head: &Head, summary: &Summary) -> Markup {
                     @for evaluator in head.evaluators.iter().take(MAX_EVALUATORS) { (one(head, evaluator, figures(&evaluator.name))) }
                 }
             }
-            @if head.evaluators.len() > MAX_EVALUATORS { p.note { (head.evaluators.len() - MAX_EVALUATORS) " more evaluators are left out." } }
+            (parts::left_out(head.evaluators.len(), MAX_EVALUATORS, "evaluators"))
             (usage(summary))
         }
         "\n"
@@ -252,14 +254,14 @@ fn one(head: &Head, evaluator: &EvaluatorHead, figures: Option<&EvaluatorSummary
         tbody {
             tr {
                 th scope="row" {
-                    bdi { (parts::text(&evaluator.name, MAX_NAME)) }
+                    (parts::name(&evaluator.name))
                     span.kind {
                         (parts::kind(evaluator.kind()))
                         @if let Some(share) = head.share(&evaluator.name) { ", counts " (text::percent(share)) }
                     }
                 }
                 @if let Some(figures) = figures {
-                    td.number.mean { @if let Some(mean) = figures.mean { (text::score(mean)) } @else { span.none { "–" } } }
+                    td.number.mean { (parts::score(figures.mean)) }
                     td.picture.wide { (parts::range(figures)) }
                     td.picture { (parts::histogram(&figures.histogram)) }
                     td.number.wide { (text::count(figures.scored)) }
@@ -280,12 +282,16 @@ fn about(method: &MethodHead) -> Markup {
             MethodHead::Callback => {}
             MethodHead::ExactDiff { options } => {
                 @if !options.is_empty() {
-                    details { summary { "Options" } pre { code { (parts::shown(&text::pretty(&options.clone().into(), MAX_OPTIONS))) } } }
+                    @let options = text::pretty(&options.clone().into(), MAX_OPTIONS);
+                    details { summary { "Options" } pre { code { (parts::shown(&options)) } } }
                 }
             }
             MethodHead::LlmJudge { prompt, model } => {
                 details {
-                    summary { "Criteria for " @if let Some(model) = model { (parts::text(model, MAX_NAME)) } @else { "the configured model" } }
+                    summary {
+                        "Criteria for "
+                        @if let Some(model) = model { (parts::text(model, MAX_NAME)) } @else { "the configured model" }
+                    }
                     pre.prose { (parts::text(prompt, MAX_PROMPT)) }
                 }
             }
@@ -355,7 +361,10 @@ pub(super) fn toolbar(
                     label { input type="radio" name="status" value=(value); span { (word) " " b { (text::count(*count)) } } }
                 }
             }
-            label.search { span.away { "Search" } input type="search" name="text" placeholder="Search names, fields, values" autocomplete="off"; }
+            label.search {
+                span.away { "Search" }
+                input type="search" name="text" placeholder="Search names, fields, values" autocomplete="off";
+            }
             @if let Some(head) = evaluators {
                 label { span.away { "Evaluator below 1" }
                     select name="below" {

@@ -6,6 +6,9 @@ use crate::model::EvaluatorType;
 use maud::{Escaper, Markup, PreEscaped, html};
 use std::fmt::Write as _;
 
+/// Characters of a name.
+pub const MAX_NAME: usize = 200;
+
 /// Text of at most so many characters. Hidden characters are marked by their number, and what is cut is said.
 pub fn text(text: &str, most: usize) -> Markup {
     shown(&text::cut(text, most))
@@ -25,6 +28,34 @@ pub fn shown(cut: &Cut) -> Markup {
     html! {
         (PreEscaped(html))
         @if cut.left_out > 0 { span.cut { "… " (text::plural(cut.left_out, "character")) " left out" } }
+    }
+}
+
+/// A name, which neither takes part in the direction of the text around it nor is long.
+pub fn name(name: &str) -> Markup {
+    html! { bdi { (text(name, MAX_NAME)) } }
+}
+
+/// A score or a mean, if there is one.
+pub fn score(score: Option<f64>) -> Markup {
+    html! { @if let Some(score) = score { (text::score(score)) } @else { span.none { "–" } } }
+}
+
+/// A sentence about rows that there is no room for. Nothing if there are none.
+pub fn left_out(all: usize, most: usize, nouns: &str) -> Markup {
+    html! {
+        @if all > most {
+            p.note { (text::count((all - most) as u64)) " more " (nouns) " are left out." }
+        }
+    }
+}
+
+/// A spot of colour before the word that it stands for.
+pub fn swatch(class: &str) -> Markup {
+    html! {
+        svg.swatch width="10" height="10" aria-hidden="true" {
+            rect class={"fill-" (class)} width="10" height="10" rx="2" {}
+        }
     }
 }
 
@@ -121,7 +152,8 @@ pub fn histogram(histogram: &[u64; BUCKETS]) -> Markup {
                 @let height = if *count == 0 { 0.0 } else { (32.0 * *count as f64 / most).max(2.0) };
                 rect class={ @if index + 1 == BUCKETS { "fill-full" } @else { "fill-part" } }
                     x=(index * 16 + 1) y=(format!("{:.1}", 34.0 - height)) width="14" height=(format!("{height:.1}")) rx="1.5" {
-                    title { "0." (index) " to " @if index + 1 == BUCKETS { "1" } @else { "0." (index + 1) } ": " (text::count(*count)) }
+                    @let end = if index + 1 == BUCKETS { "1".into() } else { format!("0.{}", index + 1) };
+                    title { "0." (index) " to " (end) ": " (text::count(*count)) }
                 }
             }
             line.track x1="0" x2="160" y1="34.5" y2="34.5" {}

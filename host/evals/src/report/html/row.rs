@@ -2,13 +2,11 @@
 
 use super::super::details::{Difference, differences, judged, matched, responsible, unlisted};
 use super::super::{Category, Head, PassHead, run_id, text};
-use super::parts;
+use super::parts::{self, MAX_NAME};
 use crate::model::{EvaluatorResult, Failure, RunResult, Status};
 use maud::{Markup, html};
 use serde_json::Value;
 
-/// Characters of a name.
-pub const MAX_NAME: usize = 200;
 /// Characters of an error's message.
 const MAX_MESSAGE: usize = 1_000;
 /// Characters of a value that differs.
@@ -35,12 +33,12 @@ pub fn row(head: &Head, run: &RunResult, position: u64) -> Markup {
             tr.line role="row" {
                 th.example scope="row" role="rowheader" {
                     button.open type="button" aria-expanded="true" aria-controls={(id) "-more"} {
-                        bdi { (parts::text(&run.example, MAX_NAME)) }
+                        (parts::name(&run.example))
                         @if head.repeat > 1 { span.repetition { " #" (u64::from(run.repetition) + 1) } }
                     }
                 }
                 td.verdict role="cell" { (parts::badge(category)) }
-                @if has_value { td.number.value role="cell" { @if let Some(value) = run.value { (text::score(value)) } @else { span.none { "–" } } } }
+                @if has_value { td.number.value role="cell" { (parts::score(run.value)) } }
                 td.chips role="cell" { (chips(head, run)) }
                 td.number.time role="cell" { (text::millis(run.duration_millis)) }
             }
@@ -133,7 +131,7 @@ fn reason(head: &Head, run: &RunResult) -> Markup {
             @if run.status == Status::Decided && !has_value(head) { " Scores below 1: " } @else { " Responsible: " }
             @for (index, result) in names.iter().take(MAX_EVALUATORS).enumerate() {
                 @if index > 0 { ", " }
-                b { bdi { (parts::text(&result.name, MAX_NAME)) } }
+                b { (parts::name(&result.name)) }
             }
             "."
         }
@@ -192,13 +190,16 @@ fn scores(head: &Head, run: &RunResult) -> Markup {
                 tbody {
                     @for result in run.evaluators.iter().take(MAX_EVALUATORS) {
                         tr {
-                            th scope="row" { bdi { (parts::text(&result.name, MAX_NAME)) } span.kind { (parts::kind(result.kind)) } }
+                            th scope="row" { (parts::name(&result.name)) span.kind { (parts::kind(result.kind)) } }
                             td.score {
                                 @if let Some(score) = result.score { (parts::meter(score)) span.number { (text::score(score)) } }
                                 @else { span.badge.error { span aria-hidden="true" { "!" } " Error" } }
                             }
                             @if weighted {
-                                td.number.wide { @if let Some(share) = head.share(&result.name) { (text::percent(share)) } @else { span.none { "–" } } }
+                                td.number.wide {
+                                    @if let Some(share) = head.share(&result.name) { (text::percent(share)) }
+                                    @else { span.none { "–" } }
+                                }
                             }
                             td { (outcome(result)) }
                         }
@@ -206,15 +207,19 @@ fn scores(head: &Head, run: &RunResult) -> Markup {
                 }
             }
         }
-        @if run.evaluators.len() > MAX_EVALUATORS { p.note { (run.evaluators.len() - MAX_EVALUATORS) " more evaluators are left out." } }
+        (parts::left_out(run.evaluators.len(), MAX_EVALUATORS, "evaluators"))
     }
 }
 
 fn outcome(result: &EvaluatorResult) -> Markup {
     html! {
         @if let Some(error) = &result.error { (failure(error)) }
-        @else if let Some((matched, total)) = matched(result) { (text::count(matched)) " of " (text::plural(total, "field")) " " @if total == 1 { "matches" } @else { "match" } }
-        @else if let Some((_, model)) = judged(result) { "judged" @if let Some(model) = model { " by " (parts::text(model, MAX_NAME)) } }
+        @else if let Some((matched, total)) = matched(result) {
+            (text::count(matched)) " of " (text::plural(total, "field")) @if total == 1 { " matches" } @else { " match" }
+        }
+        @else if let Some((_, model)) = judged(result) {
+            "judged" @if let Some(model) = model { " by " (parts::text(model, MAX_NAME)) }
+        }
     }
 }
 
@@ -228,17 +233,24 @@ fn compared(result: &EvaluatorResult, left: &mut usize) -> Markup {
         @if !listed.is_empty() {
             div.scroll {
                 table.differences role="table" {
-                    caption { "Differences found by " bdi { (parts::text(&result.name, MAX_NAME)) } }
+                    caption { "Differences found by " (parts::name(&result.name)) }
                     thead role="rowgroup" {
                         tr role="row" {
-                            @for column in ["Field", "Difference", "Expected", "Actual"] { th scope="col" role="columnheader" { (column) } }
+                            @for column in ["Field", "Difference", "Expected", "Actual"] {
+                                th scope="col" role="columnheader" { (column) }
+                            }
                         }
                     }
                     tbody role="rowgroup" { @for difference in &listed { (row_of(difference)) } }
                 }
             }
         }
-        @if more > 0 { p.note { (text::plural(more, "more difference")) " found by " bdi { (parts::text(&result.name, MAX_NAME)) } @if more == 1 { " is" } @else { " are" } " not listed." } }
+        @if more > 0 {
+            p.note {
+                (text::plural(more, "more difference")) " found by " (parts::name(&result.name))
+                @if more == 1 { " is" } @else { " are" } " not listed."
+            }
+        }
     }
 }
 
@@ -283,8 +295,11 @@ fn rationale(result: &EvaluatorResult) -> Markup {
         @if let Some((rationale, model)) = rationale {
             figure.rationale {
                 figcaption {
-                    span { "Rationale of " bdi { (parts::text(&result.name, MAX_NAME)) } }
-                    span.untrusted { "Written by " @if let Some(model) = model { (parts::text(model, MAX_NAME)) } @else { "the model" } ", not verified" }
+                    span { "Rationale of " (parts::name(&result.name)) }
+                    span.untrusted {
+                        "Written by " @if let Some(model) = model { (parts::text(model, MAX_NAME)) } @else { "the model" }
+                        ", not verified"
+                    }
                 }
                 blockquote { (parts::text(rationale, MAX_RATIONALE)) }
             }

@@ -2,7 +2,6 @@
 
 use super::super::{Head, PassHead, Summary, Weight, text};
 use super::parts;
-use super::row::MAX_NAME;
 use maud::{Markup, html};
 
 /// Characters of a predicate's source.
@@ -35,9 +34,10 @@ fn weighted(head: &Head, summary: &Summary, weights: &[Weight], threshold: f64) 
         .collect();
     let mean = |name: &str| summary.evaluators.iter().find(|evaluator| evaluator.name == name)?.mean;
     let unlisted: Vec<_> = head.evaluators.iter().filter(|evaluator| head.share(&evaluator.name).is_none()).collect();
+    let shares = parts().map(|(index, weight)| (share(weight), &*classes[index % TINTS]));
     html! {
         p.lead { "A run passes when the weighted mean of its scores is at least " b { (text::score(threshold)) } "." }
-        (parts::shares(parts().map(|(index, weight)| (share(weight), &*classes[index % TINTS])), &format!("Weights: {}", words.join(", "))))
+        (parts::shares(shares, &format!("Weights: {}", words.join(", "))))
         div.scroll {
             table.weights {
                 caption.away { "Weights of the evaluators" }
@@ -53,12 +53,12 @@ fn weighted(head: &Head, summary: &Summary, weights: &[Weight], threshold: f64) 
                     @for (index, weight) in parts() {
                         tr {
                             th scope="row" {
-                                svg.swatch width="10" height="10" aria-hidden="true" { rect class={"fill-" (classes[index % TINTS])} width="10" height="10" rx="2" {} }
-                                bdi { (parts::text(&weight.evaluator, MAX_NAME)) }
+                                (parts::swatch(&classes[index % TINTS]))
+                                (parts::name(&weight.evaluator))
                             }
                             td.number { (weight.weight) }
                             td.number { (text::percent(share(weight))) }
-                            td.number { @if let Some(mean) = mean(&weight.evaluator) { (text::score(mean)) } @else { span.none { "–" } } }
+                            td.number { (parts::score(mean(&weight.evaluator))) }
                         }
                     }
                 }
@@ -68,7 +68,9 @@ fn weighted(head: &Head, summary: &Summary, weights: &[Weight], threshold: f64) 
         @if !unlisted.is_empty() {
             p.note {
                 "Shown but not counted: "
-                @for (index, evaluator) in unlisted.iter().take(MAX_WEIGHTS).enumerate() { @if index > 0 { ", " } bdi { (parts::text(&evaluator.name, MAX_NAME)) } }
+                @for (index, evaluator) in unlisted.iter().take(MAX_WEIGHTS).enumerate() {
+                    @if index > 0 { ", " } (parts::name(&evaluator.name))
+                }
                 ". An error of theirs still keeps a run from passing."
             }
         }
