@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Files, Run, cache, callcell, command, run};
+use common::{Files, cache, callcell, command};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -17,7 +17,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// Runs whose differences a terminal shows.
-const MAX_RUNS: usize = 20;
+const MAX_RUNS: u64 = 20;
 /// Differences of one evaluator.
 const MAX_DIFFERENCES: usize = 5;
 /// Characters of a value or a rationale.
@@ -132,19 +132,20 @@ fn show(
         .collect();
     let header = ["evaluator", "type", "weight", "", "mean", "min", "max", "scored", "errors"];
     terminal.data(&table(terminal, &header, &[2, 4, 5, 6, 7, 8], &rows))?;
-    let (mut shown, mut hidden) = (0, 0);
+    let mut shown = 0;
+    let not_passed = summary.failed + summary.errors;
     for run in runs {
+        // Reading on would only find more of them.
+        if shown == MAX_RUNS.min(not_passed) {
+            break;
+        }
         let run = run?;
-        if run.passed {
-            continue;
+        if !run.passed {
+            shown += 1;
+            terminal.data(&explained(head, &run))?;
         }
-        if shown == MAX_RUNS {
-            hidden += 1;
-            continue;
-        }
-        shown += 1;
-        terminal.data(&explained(head, &run))?;
     }
+    let hidden = not_passed.saturating_sub(shown);
     if hidden > 0 {
         terminal.note(&format!("{} more did not pass; `--html` or `--report` shows all", count(hidden)));
     }

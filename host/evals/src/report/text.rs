@@ -1,5 +1,6 @@
 //! Text and numbers for people. The text comes from anybody: it is cut, and what would act without being seen is made visible.
 
+use callcell_runtime::is_unsafe;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{PrettyFormatter, Serializer};
@@ -7,16 +8,8 @@ use std::io;
 
 /// Whether a character would reorder, hide or end the text around it, or be refused by XML. New lines and tabs are not among them.
 pub(super) fn is_hidden(character: char) -> bool {
-    match character {
-        '\n' | '\t' => false,
-        // Directional marks, embeddings, overrides and isolates (UAX 9); invisible operators.
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
-        // Line and paragraph separators, zero-width space, byte order mark, interlinear annotations, tags.
-        '\u{2028}' | '\u{2029}' | '\u{200b}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => true,
-        // No characters at all.
-        '\u{fffe}' | '\u{ffff}' => true,
-        _ => character.is_control(),
-    }
+    // XML takes the two that are no characters at all for none either.
+    !matches!(character, '\n' | '\t') && (is_unsafe(character) || matches!(character, '\u{fffe}' | '\u{ffff}'))
 }
 
 /// Text in which hidden characters stand as `\u{202e}`. Its lines stay lines.
